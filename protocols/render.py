@@ -10,8 +10,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph
@@ -86,11 +86,24 @@ def render(
     writer = partial(
         _ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, most=fields, hints=hints
     )
-    for depth, optional, described in ((_MAX_DEPTH, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = writer(details, speaks_of or {}, depth=depth, optional=optional, described=described).text()
+    for level in _LEVELS:
+        text = writer(details, speaks_of or {}, level=level).text()
         if budget is None or count(text) <= budget:
             return text
-    return writer((), {}, depth=0, optional=False, described=False).text()
+    return writer((), {}, level=_LEVELS[-1]).text()
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A level of detail: keys around the fields that are shown, optional arguments, descriptions."""
+
+    depth: int
+    optional: bool
+    described: bool
+
+
+_LEVELS = (_Level(_MAX_DEPTH, True, True), _Level(1, True, True), _Level(1, False, True), _Level(0, False, False))
+"""From the richest to the barest."""
 
 
 @dataclass
@@ -109,22 +122,36 @@ class _ToolWriter:
     whole: bool
     most: int
     hints: bool
-    depth: int
-    optional: bool
-    described: bool
+    level: _Level
+    type_names: dict[str, str] = field(default_factory=dict)
+    inline_texts: dict[int, str] = field(default_factory=dict)
+    written_hints: set[str] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self.tools = [tool for tool in self.all_tools if self.details is None or tool.name in self.details]
-        self.brief = [tool for tool in self.all_tools if self.details is not None and tool.name not in self.details]
-        self.protocol: Protocol = self.graph.protocol
-        self.among = {tool.name for tool in self.all_tools}
-        self.flow_keys: frozenset[str] = frozenset() if self.whole else self._flow_keys()
-        self.type_names: dict[str, str] = {}
-        self.inline_texts: dict[int, str] = {}
-        self.written_hints: set[str] = set()
+    @cached_property
+    def tools(self) -> list[Tool]:
+        """The tools with details."""
+        return [tool for tool in self.all_tools if self.details is None or tool.name in self.details]
 
-    def _flow_keys(self) -> frozenset[str]:
-        """The keys on the paths to fields that other tools take."""
+    @cached_property
+    def brief(self) -> list[Tool]:
+        """The tools in one line each."""
+        return [tool for tool in self.all_tools if self.details is not None and tool.name not in self.details]
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol of the tools."""
+        return self.graph.protocol
+
+    @cached_property
+    def among(self) -> set[str]:
+        """The names of all tools."""
+        return {tool.name for tool in self.all_tools}
+
+    @cached_property
+    def flow_keys(self) -> frozenset[str]:
+        """The keys on the paths to fields that other tools take; empty where all fields are shown."""
+        if self.whole:
+            return frozenset()
         return frozenset(
             step
             for tool in (*self.tools, *self.brief)
@@ -157,7 +184,7 @@ class _ToolWriter:
         first: dict[str, tuple[str, Schema]],
     ) -> None:
         """Count the objects of a response by their fields, without those inside an object counted before."""
-        if sum(isinstance(step, str) for step in path) > self.depth:
+        if sum(isinstance(step, str) for step in path) > self.level.depth:
             return
         items = items_of(schema, self.protocol)
         if items is not None:
@@ -178,11 +205,11 @@ class _ToolWriter:
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of its response."""
         if tool.function is not None:
-            return _function(tool, self.described, 60)
+            return _function(tool, self.level.described, 60)
         needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW_ARGUMENTS)
         written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
-        if self.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
+        if self.level.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
         flow = [p for p in needed if p.required or tool.writes] if self.hints and not self.whole else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
@@ -204,28 +231,28 @@ class _ToolWriter:
 
     def _tool(self, tool: Tool) -> str:
         if tool.function is not None:
-            documented = [p for p in tool.arguments if p.description and self.described]
+            documented = [p for p in tool.arguments if p.description and self.level.described]
             notes = [f"  {p.argument}: {sentence(p.description)}" for p in documented]
             schema = tool.response_schema if tool.function.remote else None
             shown = schema is not None and (properties_of(schema, self.protocol) or items_of(schema, self.protocol))
             shape = [f"  -> {self._shape(schema, 0)}"] if schema is not None and shown else []
-            return "\n".join([_function(tool, self.described, 110), *notes, *shape])
-        arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.optional else 0)
-        signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.optional else [])])
+            return "\n".join([_function(tool, self.level.described, 110), *notes, *shape])
+        arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.level.optional else 0)
+        signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.level.optional else [])])
         lines = [f"{tool.name}({signature})"]
-        if self.described and (text := sentence(tool.description or tool.summary)):
+        if self.level.described and (text := sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
         flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
-        plain = [p for p in arguments if self.described and self._needs_example(tool, p)]
+        plain = [p for p in arguments if self.level.described and self._needs_example(tool, p)]
         if examples := [text for p in plain if (text := _example(p))]:
             lines.append(f"  e.g. {', '.join(examples)}")
         if (schema := tool.response_schema) is not None:
             kind = tool.success.kind if tool.success is not None else ""
             lines.append("  -> " + (_RESULTS.get(kind) or self._shape(schema, 0)))
-        if self.described and (headers := tool.result_headers):
+        if self.level.described and (headers := tool.result_headers):
             lines.append(f"  .headers: {', '.join(map(_header, headers.items()))}")
         return "\n".join(lines)
 
@@ -243,13 +270,13 @@ class _ToolWriter:
             return _TYPE_NAMES.get(type_of(schema), "any")
         if is_expandable(schema, self.protocol):
             kinds = [_TYPE_NAMES[kind] for kind in scalar_types(schema, self.protocol)]
-            return "|".join([*kinds, self._object(schema, max(nested, self.depth))])
+            return "|".join([*kinds, self._object(schema, max(nested, self.level.depth))])
         return self._object(schema, nested)
 
     def _object(self, schema: Schema, nested: int) -> str:
         if self.type_names and (name := self.type_names.get(self._inline_text(schema))):
             return name
-        return self._fields(schema, nested) if nested <= self.depth else "{…}"
+        return self._fields(schema, nested) if nested <= self.level.depth else "{…}"
 
     def _inline_text(self, schema: Schema) -> str:
         """An object by its fields, without type names."""

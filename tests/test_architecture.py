@@ -56,8 +56,7 @@ MANY_ARGUMENTS = {"Broker.__init__", "Sandbox.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
 _MANY_FIELDS = """
-    Solve ToolFinding Observations WritePermission Prober
-    _ToolWriter ResponseShape EntityType WorldSchema Session Entity World Journal Sandbox _Execution
+    Solve ToolFinding Observations WritePermission Prober EntityType World Journal Sandbox _Execution
 """
 MANY_FIELDS = frozenset(_MANY_FIELDS.split())
 """Classes with more than twelve fields: a list that may only shrink."""

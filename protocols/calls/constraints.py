@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import difflib
-import math
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from protocols.bounded import StepLimitReached, count_steps, validator_class
 from protocols.json_path import subscripts
 from protocols.model import Schema
-from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
-__all__ = ["Doubt", "abbreviated", "find_violation", "violation"]
+__all__ = ["Doubt", "abbreviated", "find_violation", "request_validator_class", "violation"]
 
-_PLAIN_KEYWORDS = frozenset({
-    *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("minLength", "maxLength", "pattern", "items", "minItems", "maxItems"),
-    *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),  # annotations
-    *("format", "discriminator", "contentMediaType", "contentEncoding", "xml"),
-})  # fmt: skip
-"""Keywords that are checked here; a schema with any other one is left to `jsonschema`."""
 _SOFT = frozenset(
     {"required", "enum", "const", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 )
 _SOFT |= {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf"}
 """Keywords that documents often have wrong; the service is the judge of them."""
 
+_LIMITS = {
+    "minimum": "must be at least {limit}, not {value}",
+    "maximum": "must be at most {limit}, not {value}",
+    "exclusiveMinimum": "must be more than {limit}, not {value}",
+    "exclusiveMaximum": "must be less than {limit}, not {value}",
+    "minLength": "must have at least {limit} characters, not {value}",
+    "maxLength": "must have at most {limit} characters, not {size}",
+    "minItems": "must have at least {limit} items, not {size}",
+    "maxItems": "must have at most {limit} items, not {size}",
+    "pattern": "must match the pattern {limit}, not {value}",
+    "const": "must be {limit}, not {value}",
+}
+"""What is said of a keyword with a limit."""
 _ARTICLES = {"integer": "an integer", "array": "a list", "object": "a dict", "boolean": "True or False", "null": "None"}
 _NO_DEFINITIONS: Mapping[str, Schema] = {}
 
@@ -53,90 +57,6 @@ def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]
     count_steps()
     if schema is True or schema is None or not isinstance(schema, Mapping):
         return "is not allowed" if schema is False else None
-    if not _has_plain_keywords(schema):
-        return _validator_violation(value, schema, definitions)
-    types = declared_types(schema)
-    if types and not any(_is_type(value, name) for name in types):
-        kind = Doubt if value is None else str  # documents forget to say what may be null
-        return kind(
-            f"must be {' or '.join(_ARTICLES.get(name, f'a {name}') for name in types)}, not {abbreviated(value)}"
-        )
-    if "const" in schema and value != schema["const"]:
-        return Doubt(f"must be {abbreviated(schema['const'])}, not {abbreviated(value)}")
-    enum = schema.get("enum")
-    if isinstance(enum, list) and value not in enum:
-        listed = ", ".join(map(abbreviated, enum[:40])) + (", …" if len(enum) > 40 else "")
-        texts = [option for option in enum if isinstance(option, str)]
-        close = difflib.get_close_matches(value, texts, n=1) if isinstance(value, str) else []
-        nearest = f"; did you mean {close[0]!r}?" if close else ""
-        return Doubt(f"must be one of {listed}, not {abbreviated(value)}{nearest}")
-    if isinstance(value, str):
-        return _text_violation(value, schema)
-    if isinstance(value, list):
-        return _list_violation(value, schema, definitions)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number_violation(value, schema)
-    return None
-
-
-def _has_plain_keywords(schema: Schema) -> bool:
-    items = schema.get("items")
-    return schema.keys() <= _PLAIN_KEYWORDS and (
-        items is None or (isinstance(items, Mapping) and _has_plain_keywords(items))
-    )
-
-
-def _is_type(value: object, name: str) -> bool:
-    if name == "integer":
-        return (isinstance(value, int) and not isinstance(value, bool)) or (
-            isinstance(value, float) and value.is_integer()
-        )
-    if name == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if name == "string":
-        return isinstance(value, str | bytes)
-    kinds: dict[str, type] = {"boolean": bool, "array": list, "object": dict, "null": type(None)}
-    return isinstance(value, kinds[name]) if name in kinds else True
-
-
-def _text_violation(value: str, schema: Schema) -> str | None:
-    shortest, longest, pattern = schema.get("minLength"), schema.get("maxLength"), schema.get("pattern")
-    if isinstance(shortest, int) and len(value) < shortest:
-        return Doubt(f"must have at least {shortest} characters, not {abbreviated(value)}")
-    if isinstance(longest, int) and len(value) > longest:
-        return Doubt(f"must have at most {longest} characters, not {len(value)}")
-    if isinstance(pattern, str) and not matches(pattern, value):
-        return Doubt(f"must match the pattern {pattern}, not {abbreviated(value)}")
-    return None
-
-
-def _number_violation(value: float, schema: Schema) -> str | None:
-    for key, words, wrong in (
-        ("minimum", "at least", operator.lt),
-        ("maximum", "at most", operator.gt),
-        ("exclusiveMinimum", "more than", operator.le),
-        ("exclusiveMaximum", "less than", operator.ge),
-    ):
-        limit = schema.get(key)
-        if isinstance(limit, int | float) and wrong(value, limit):
-            return Doubt(f"must be {words} {limit}, not {value}")
-    return None
-
-
-def _list_violation(value: list[Any], schema: Schema, definitions: Mapping[str, Schema]) -> str | None:
-    fewest, most = schema.get("minItems"), schema.get("maxItems")
-    if isinstance(fewest, int) and len(value) < fewest:
-        return Doubt(f"must have at least {fewest} items, not {len(value)}")
-    if isinstance(most, int) and len(value) > most:
-        return Doubt(f"must have at most {most} items, not {len(value)}")
-    for index, item in enumerate(value):
-        problem = find_violation(item, schema.get("items"), definitions)
-        if problem is not None:
-            return type(problem)(f"[{index}] {problem}")
-    return None
-
-
-def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, Schema]) -> str | None:
     from jsonschema.exceptions import best_match
     from referencing.exceptions import Unresolvable
 
@@ -147,9 +67,26 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
     if error is None:
         return None
     where = subscripts(tuple(error.absolute_path))
-    text = f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
-    is_null = error.validator == "type" and error.instance is None
+    text = f"{where + ' ' if where else ''}{_in_words(error)}"
+    is_null = error.validator == "type" and error.instance is None  # documents forget to say what may be null
     return Doubt(text) if error.validator in _SOFT or is_null else text
+
+
+def _in_words(error: Any) -> str:
+    """The violation of one keyword."""
+    limit, value = error.validator_value, error.instance
+    if error.validator == "type":
+        names = [_ARTICLES.get(name, f"a {name}") for name in declared_types({"type": limit})]
+        return f"must be {' or '.join(names)}, not {abbreviated(value)}"
+    if error.validator == "enum":
+        listed = ", ".join(map(abbreviated, limit[:40])) + (", …" if len(limit) > 40 else "")
+        texts = [option for option in limit if isinstance(option, str)]
+        close = difflib.get_close_matches(value, texts, n=1) if isinstance(value, str) else []
+        return f"must be one of {listed}, not {abbreviated(value)}" + (f"; did you mean {close[0]!r}?" if close else "")
+    if form := _LIMITS.get(error.validator):
+        shown = limit if error.validator == "pattern" else abbreviated(limit)
+        return form.format(limit=shown, value=abbreviated(value), size=len(value) if isinstance(value, Sized) else "")
+    return f"is not what the schema asks for: {error.message[:300]}"
 
 
 class _SchemaIdentity:
@@ -169,24 +106,33 @@ class _SchemaIdentity:
 
 @lru_cache(maxsize=512)
 def _validator(key: _SchemaIdentity) -> Any:
+    schema = {**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema)
+    return request_validator_class()(schema)
+
+
+@lru_cache(maxsize=1)
+def request_validator_class() -> Any:
+    """A validator class for what is sent: bytes are texts, and what only a service sets is not required."""
     from jsonschema.validators import extend
 
     base = validator_class()
-    texts = base.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, str | bytes))
-    sending = extend(base, {"required": _required_in_request}, type_checker=texts)  # type: ignore[no-untyped-call]
-    return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
+    sent_types = {
+        "string": lambda _, value: isinstance(value, str | bytes),
+        "number": lambda _, value: isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value),
+    }
+    types = base.TYPE_CHECKER.redefine_many(sent_types)
+    return extend(base, {"required": _required_in_request}, type_checker=types)  # type: ignore[no-untyped-call]
 
 
 def _required_in_request(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
-    """`required` for requests: read-only properties may be missing."""
+    """`required` for requests: properties that are read-only, or that an object does not describe, may be missing."""
     from jsonschema import ValidationError
 
     properties = schema.get("properties")
-    declared = properties if isinstance(properties, Mapping) else {}
     for name in required if isinstance(value, Mapping) else ():
-        if name not in value and not (
-            isinstance(declared.get(name), Mapping) and declared[name].get("readOnly") is True
-        ):
+        described = properties.get(name) if isinstance(properties, Mapping) else {}
+        hidden = described is None or (isinstance(described, Mapping) and described.get("readOnly") is True)
+        if name not in value and not hidden:
             yield ValidationError(f"{name!r} is a required property")
 
 

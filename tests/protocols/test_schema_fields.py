@@ -5,7 +5,6 @@ from __future__ import annotations
 from protocols import Protocol, load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import render
-from protocols.schema_fields import fields
 
 
 def service(schemas: dict[str, object], **paths: str) -> Protocol:
@@ -42,23 +41,3 @@ def test_a_schema_that_allows_itself() -> None:
 
     assert "lives:int" in text
     assert "barks:bool" in text
-
-
-def test_schemas_that_all_refer_to_each_other() -> None:
-    """Their fields are without number; the outer ones are told, and soon."""
-    names = [f"Thing{number}" for number in range(10)]
-    schemas: dict[str, object] = {
-        name: {
-            "type": "object",
-            "properties": {"id": {"type": "integer"}, **{n: {"$ref": f"#/components/schemas/{n}"} for n in names}},
-        }
-        for name in names
-    }
-    api = service(schemas, **{name.lower(): name for name in names})
-    schema = api.tools[0].success.schema if api.tools[0].success else None
-    assert schema is not None
-
-    all_fields = list(fields(schema, api))
-
-    assert len(all_fields) < 3000
-    assert {field.name for field in all_fields} == {"id", *names}

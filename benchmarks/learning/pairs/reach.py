@@ -19,8 +19,8 @@ from protocols.dataflow.operations import is_own
 from protocols.json_path import Step
 from protocols.model import Parameter, Tool
 from protocols.schema_fields import type_of
+from protocols.simulator.world.invented_words import invent_name
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.simulator.world.word_lists import invent_name
 from protocols.text.words import PAGING, SEARCHES, words
 
 __all__ = ["ItemList", "Pools", "Reach", "ReachedObject", "Reply", "extreme"]

@@ -7,7 +7,7 @@ that order; an object without a telling name is compared with the objects that h
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import fsum, log
 from typing import cast
@@ -416,7 +416,7 @@ class _FieldIndex:
         """The type that shares the rare fields of an object; empty if none stands out."""
         own = frozenset(names)
         if own not in self._answers:
-            self._answers[own] = self._by_rare_fields(own) or self._by_closeness(own)
+            self._answers[own] = self._by_rare_fields(own)
         return self._answers[own]
 
     def _by_rare_fields(self, own: frozenset[str]) -> str:
@@ -432,14 +432,6 @@ class _FieldIndex:
                 if weight > score:
                     best, score = kind, weight
         return best
-
-    def _by_closeness(self, own: frozenset[str]) -> str:
-        if len(own) <= 3:
-            return ""
-        common = Counter(kind for name in own if name in self._types for kind in self._types[name])
-        alike = [(count / (len(own) + len(self._fields[kind]) - count), kind) for kind, count in common.items()]
-        closeness, nearest = max(alike, default=(0.0, ""))
-        return nearest if closeness > 0.7 else ""
 
 
 def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:

@@ -28,6 +28,18 @@ _EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
 """Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
 
 
+@dataclass(slots=True)
+class _ShapeCache:
+    """What is computed of a shape once: fitting values and their summary by pool, checked scalars, and more."""
+
+    fitting: dict[int, list[object]] = field(default_factory=dict)
+    summaries: dict[int, object] = field(default_factory=dict)
+    fits: dict[tuple[type, object], bool] = field(default_factory=dict)
+    objects: list[dict[str, object]] | None = None
+    expected: frozenset[str] | None = None
+    is_scalar: bool | None = None
+
+
 @dataclass(slots=True, eq=False)
 class ResponseShape:
     """One place in a response.
@@ -35,8 +47,7 @@ class ResponseShape:
     `types` are its JSON types, `properties` and `item` the contents of an object or array, `options` its alternative
     objects. `checks` are schemas of which a scalar must meet one. `examples` are all documented values, `lengths` the
     lengths of the arrays among them. `EntityTypes` sets `kind`, the type of the entity here, and `main`, the property
-    of a wrapper that holds the entity. The last fields are caches: fitting values and their summary by pool, checked
-    scalars, the objects among the examples, and `is_scalar`.
+    of a wrapper that holds the entity.
     """
 
     path: tuple[str, ...]
@@ -44,21 +55,13 @@ class ResponseShape:
     checks: tuple[Schema, ...] = ()
     properties: dict[str, ResponseShape] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
-    expected: frozenset[str] = frozenset()
     item: ResponseShape | None = None
     options: tuple[ResponseShape, ...] = ()
     examples: list[object] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
-    min_items: int = 0
-    max_items: int | None = None
-    closed: bool = False
     kind: str = ""
     main: str = ""
-    fitting_by_pool: dict[int, list[object]] = field(default_factory=dict)
-    pool_summaries: dict[int, object] = field(default_factory=dict)
-    fit_cache: dict[tuple[type, object], bool] = field(default_factory=dict)
-    cached_objects: list[dict[str, object]] | None = None
-    cached_scalar: bool | None = None
+    cache: _ShapeCache = field(default_factory=_ShapeCache)
 
     @property
     def name(self) -> str:
@@ -72,22 +75,38 @@ class ResponseShape:
 
     def fitting_values(self, pool: Sequence[object]) -> list[object]:
         """The values of a pool that may stand here; cached, because pools live as long as the shape."""
-        if id(pool) not in self.fitting_by_pool:
-            self.fitting_by_pool[id(pool)] = [value for value in pool if fits(value, self)]
-        return self.fitting_by_pool[id(pool)]
+        if id(pool) not in self.cache.fitting:
+            self.cache.fitting[id(pool)] = [value for value in pool if fits(value, self)]
+        return self.cache.fitting[id(pool)]
 
     @property
     def is_scalar(self) -> bool:
         """True if only a scalar may stand here; read it once all shapes are typed."""
-        if self.cached_scalar is None:
-            self.cached_scalar = not (self.kind or self.options or self.properties or self.is_array)
-        return self.cached_scalar
+        if self.cache.is_scalar is None:
+            self.cache.is_scalar = not (self.kind or self.options or self.properties or self.is_array)
+        return self.cache.is_scalar
 
     def example_objects(self) -> list[dict[str, object]]:
         """The objects among the examples; read it once all examples are collected."""
-        if self.cached_objects is None:
-            self.cached_objects = [value for value in self.examples if isinstance(value, dict)]
-        return self.cached_objects
+        if self.cache.objects is None:
+            self.cache.objects = [value for value in self.examples if isinstance(value, dict)]
+        return self.cache.objects
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """The keys that an example has."""
+        if self.cache.expected is None:
+            self.cache.expected = frozenset(key for body in self.example_objects() for key in body if key)
+        return self.cache.expected
+
+    @property
+    def closed(self) -> bool:
+        """True if an object here has no other keys than those described."""
+        return any(check.get("additionalProperties") is False for check in self.checks)
+
+    def limit(self, keyword: str) -> int | None:
+        """The number under `minItems` or `maxItems`."""
+        return next((limit for check in self.checks if isinstance(limit := check.get(keyword), int)), None)
 
     @property
     def is_object(self) -> bool:
@@ -200,11 +219,12 @@ def fits(value: object, shape: ResponseShape) -> bool:
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
     key = (value.__class__, value)
-    fitting = shape.fit_cache.get(key)
+    checked = shape.cache.fits
+    fitting = checked.get(key)
     if fitting is None:
-        if len(shape.fit_cache) >= _MOST_TRIED:
-            shape.fit_cache.clear()
-        fitting = shape.fit_cache[key] = _fits(value, shape)
+        if len(checked) >= _MOST_TRIED:
+            checked.clear()
+        fitting = checked[key] = _fits(value, shape)
     return fitting
 
 
@@ -229,7 +249,7 @@ def _merge(first: Mapping[str, object], second: Mapping[str, object]) -> dict[st
 
 
 def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[Schema, tuple[str, ...]] | None:
-    """The schema with `$ref` followed and `allOf` merged; None where it contains itself again."""
+    """The schema with `$ref` followed; None where it contains itself again."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         name = reference.rpartition("/")[2]
@@ -240,16 +260,6 @@ def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[S
             return None
         rest = {word: value for word, value in schema.items() if word != "$ref"}
         return (_merge(inner[0], rest) if rest else inner[0]), inner[1]
-    parts = schema.get("allOf")
-    if isinstance(parts, list):
-        merged: Schema = {word: value for word, value in schema.items() if word != "allOf"}
-        for part in parts:
-            inner = _flat(part, protocol, stack)
-            if inner is None:
-                return None
-            merged = _merge(inner[0], merged)
-            stack = inner[1]
-        return merged, stack
     return schema, stack
 
 
@@ -317,6 +327,7 @@ def copied(shape: ResponseShape) -> ResponseShape:
         item=copied(shape.item) if shape.item is not None else None,
         options=tuple(map(copied, shape.options)),
         examples=list(shape.examples),
+        cache=_ShapeCache(),
     )
 
 
@@ -335,7 +346,7 @@ def _build(
     checks: tuple[Schema, ...] = (schema,)
     structured: list[tuple[Schema, tuple[str, ...]]] = []
     plain: list[Schema] = []
-    for raw in (*cast("list[Schema]", schema.get("oneOf") or ()), *cast("list[Schema]", schema.get("anyOf") or ())):
+    for raw in cast("list[Schema]", schema.get("anyOf") or ()):
         part = _flat(raw, protocol, stack)
         if part is not None and ("properties" in part[0] or _types(part[0]) & {"object", "array"}):
             structured.append(part)
@@ -350,6 +361,7 @@ def _build(
         checks = tuple(_merge(schema, bare) for bare in plain)
     if len(structured) == 1 and "properties" not in schema:
         schema, stack = _merge(structured[0][0], schema), structured[0][1]
+        checks = (schema,)
         types |= _types(schema)
         values = values or _own_examples(schema)
     elif len(structured) > 1 and "properties" not in schema:
@@ -388,13 +400,11 @@ def _object(
     declared = _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
-    shape.expected = frozenset(example_keys)
     shape.examples = list(bodies)
     shape.required = frozenset(name.strip() for name in cast("list[str]", schema.get("required") or []))
-    shape.closed = additional is False
     open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else _ANYTHING
     names = dict.fromkeys(
-        [*(name for name in declared if name), *(example_keys if not shape.closed else ()), *shape.required]
+        [*(name for name in declared if name), *(example_keys if additional is not False else ()), *shape.required]
     )
     for name in names:
         values = [body[name] for body in bodies if name in body] if bodies else []
@@ -425,8 +435,5 @@ def _array(
     shape.item = _build(extent, inner if isinstance(inner, Mapping) else {}, values, shape.path, stack)
     if shape.item and not shape.item.types and not shape.item.properties:
         shape.item = None
-    shape.min_items = int(cast("int", schema.get("minItems") or 0))
-    most = schema.get("maxItems")
-    shape.max_items = int(most) if isinstance(most, int) else None
     shape.types |= {"array"}
     return shape

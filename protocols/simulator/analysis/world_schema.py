@@ -180,7 +180,7 @@ class RelationPair:
     summary: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class WorldSchema:
     """The analysis of an API; shared by all worlds of one protocol."""
 

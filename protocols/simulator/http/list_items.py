@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
@@ -14,13 +15,12 @@ from protocols.simulator.analysis.world_schema import EntityType, label_of
 from protocols.simulator.http.paging import ResponseFrame, is_paging, searches
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
-from protocols.simulator.world.values import is_date, leading_number, number
+from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
 from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
-Bound = TypeVar("Bound", str, float)
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
 _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
@@ -33,6 +33,15 @@ _LEAST_WORDS = frozenset("gte gt min from after since".split())
 _MOST_WORDS = frozenset("lte lt max to before until".split())
 _PATTERN_WORDS = frozenset("pattern prefix like ilike contains".split())
 _STATE_PREFIXES = ("is", "has", "are")
+_OPERATORS = {
+    "=": ("exact", True), "IN": ("exact", True), "!=": ("exact", False), "NIN": ("exact", False),
+    "~": ("contains", True), "!~": ("contains", False), "^": ("prefix", True), "$": ("suffix", True),
+    ">": ("above", True), "<": ("below", True),
+}  # fmt: skip
+"""The comparison of each operator in the body of a search, and whether it has to hold."""
+_LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "from": operator.ge, "to": operator.le, "above": operator.gt, "below": operator.lt,
+}  # fmt: skip
 
 
 class ListItems:
@@ -265,26 +274,18 @@ class ListItems:
 
         Conditions on fields that the type does not have are met.
         """
-        operator, value = str(condition.get("operator")).upper(), condition.get("value")
-        if operator in {"AND", "OR"} and isinstance(value, list):
+        connective, value = str(condition.get("operator")).upper(), condition.get("value")
+        if connective in {"AND", "OR"} and isinstance(value, list):
             results = [self._meets_condition(entity, part) for part in value if isinstance(part, dict)]
-            return all(results) if operator == "AND" else any(results)
-        name = str(condition.get("field"))
-        if name not in self.schema.entity_types[entity.kind].all_fields:
-            return True
-        own = self._fields.value(entity, name)
-        if isinstance(own, (list, dict)):
-            return True
-        own_text, text = str(own).casefold(), str(value).casefold()
-        if operator in {"IN", "NIN"}:
-            listed = {str(part).casefold() for part in value} if isinstance(value, list) else {text}
-            return (own_text in listed) is (operator == "IN")
-        if operator in {">", "<"}:
-            own_number, limit = number(own), number(value)
-            return own_number is None or limit is None or _within(own_number, limit, operator == ">")
-        tests = {"!=": own_text != text, "~": text in own_text, "!~": text not in own_text}
-        tests |= {"^": own_text.startswith(text), "$": own_text.endswith(text)}
-        return tests.get(operator, own_text == text)
+            return all(results) if connective == "AND" else any(results)
+        how, positive = _OPERATORS.get(connective, ("exact", True))
+        return self._compares(entity, str(condition.get("field")), how, value, positive)
+
+    def _compares(self, entity: Entity, name: str, how: str, value: object, positive: bool = True) -> bool:
+        """True if a field compares with a value; also if the type does not have the field, or no text or number."""
+        fields = self.schema.entity_types[entity.kind].all_fields
+        own = self._fields.value(entity, name) if name in fields else {}
+        return isinstance(own, (list, dict)) or compares(own, how, value) is positive
 
     def _meets_expression(self, entity: Entity, expression: str) -> bool:
         """True if an entity meets the equations of a filter such as `Status=="PAID" AND Type=="ACCREC"`."""
@@ -299,19 +300,7 @@ class ListItems:
 
     def _meets_binding(self, entity: Entity, binding: QueryBinding, argument: object) -> bool:
         """True if an entity meets a parameter by its binding in the world file."""
-        if not binding.field or binding.field not in self.schema.entity_types[entity.kind].all_fields:
-            return True
-        own_value = self._fields.value(entity, binding.field)
-        if binding.how == "range":
-            own, limit = leading_number(own_value), leading_number(argument)
-            if is_date(own_value) or own is None or limit is None:
-                return _within(str(own_value), str(argument), binding.end == "from")
-            return _within(own, limit, binding.end == "from")
-        texts = [str(text).casefold().strip() for text in (argument if isinstance(argument, list) else [argument])]
-        own_text = str(own_value).casefold()
-        if binding.how == "exact":
-            return own_text in texts
-        return any(own_text.startswith(text) if binding.how == "prefix" else text in own_text for text in texts)
+        return self._compares(entity, binding.field, binding.end if binding.how == "range" else binding.how, argument)
 
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
         kind = self.schema.entity_types[kind_name]
@@ -358,30 +347,18 @@ class ListItems:
             return True
         if name == field_name and field_name not in kind.summary and not (least or most):
             return True
-        end = "from" if least else "to" if most else ""
-        return self._field_meets(entity, kind, field_name, value, end, strict=parts[-1] in {"gt", "lt"})
-
-    def _field_meets(
-        self, entity: Entity, kind: EntityType, field_name: str, value: object, end: str, *, strict: bool
-    ) -> bool:
-        """True if a field has a value, one of several, or one from or to a limit (`end`; `strict`: not the limit)."""
         own_value = self._fields.value(entity, field_name)
         if isinstance(own_value, bool):
             return own_value == value
-        if end:
-            limit = number(value)
-            if own_value is None or (own_value == value and strict):
-                return False
-            if isinstance(own_value, (int, float)) and limit is not None:
-                return _within(own_value, limit, end == "from")
-            return _within(str(own_value), str(value), end == "from")
-        listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
-        accepted = {str(text).strip().casefold() for text in listed}
+        if least or most:
+            limits = ("above", "from") if least else ("below", "to")
+            return compares(own_value, limits[parts[-1] not in {"gt", "lt"}], value)
+        accepted = value if isinstance(value, list) else re.split(r"[,|]", str(value))
         if any(shape.is_array for shape in kind.fields[field_name].shapes):
-            return bool(accepted & _texts_in(self._shown(entity, field_name)))
+            return any(compares(text, "exact", accepted) for text in _texts_in(self._shown(entity, field_name)))
         if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
             return True
-        return str(own_value).casefold() in accepted
+        return compares(own_value, "exact", accepted)
 
     def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:
         """True if a field matches a pattern with `%` or `*` for any text, and `|` between alternatives.
@@ -414,16 +391,32 @@ class ListItems:
         return any(hits) if isinstance(value, list) or "|" in str(value) else all(hits)
 
 
-def _within(value: Bound, limit: Bound, least: bool) -> bool:
-    """True if a value is at least or at most a limit."""
-    return value >= limit if least else value <= limit
+def compares(own: object, how: str, value: object) -> bool:
+    """True if a value compares with another one, or with one of a list of them.
+
+    Args:
+        how: exact, prefix, suffix or contains (of texts, in any case of letters), from, to, above or below. What begins
+            with a number is compared as a number, dates and other texts as texts.
+    """
+    if how in _LIMITS:
+        own_number, limit = leading_number(own), leading_number(value)
+        if own is None:
+            return False
+        if is_date(own) or own_number is None or limit is None:
+            return _LIMITS[how](str(own), str(value))
+        return _LIMITS[how](own_number, limit)
+    text = str(own).casefold()
+    texts = tuple(str(part).strip().casefold() for part in (value if isinstance(value, list) else [value]))
+    if how == "contains":
+        return any(part in text for part in texts)
+    return text in texts if how == "exact" else text.startswith(texts) if how == "prefix" else text.endswith(texts)
 
 
 def _texts_in(value: object) -> set[str]:
-    """The scalars in a list and in its objects, as texts in lower case."""
+    """The scalars in a list and in its objects, as texts."""
     entries = value if isinstance(value, list) else []
     scalars = [part for entry in entries for part in (entry.values() if isinstance(entry, dict) else [entry])]
-    return {str(part).casefold() for part in scalars if not isinstance(part, (dict, list))}
+    return {str(part) for part in scalars if not isinstance(part, (dict, list))}
 
 
 def _arguments(frame: ResponseFrame, labels: frozenset[str]) -> list[str]:

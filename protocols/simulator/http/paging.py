@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlencode
@@ -14,7 +13,7 @@ from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
 from protocols.simulator.world.entity import Entity, RelationEdge
-from protocols.simulator.world.values import number
+from protocols.simulator.world.plausible_values import number
 from protocols.simulator.world.world import World
 from protocols.text.word_lists import NAMES
 from protocols.text.words import singular, words
@@ -79,7 +78,6 @@ class Paginator:
         """Store the requested page of these items in the frame."""
         limit = offset = page = None
         default = 20
-        edges = self._after_number(frame, edges)
         for name, schema, sent in page_arguments(frame):
             label = label_of(name)
             if (binding := self.schema.binding(frame.plan, name)) is not None:
@@ -88,7 +86,7 @@ class Paginator:
             requested = number(value)
             if label in LIMITS:
                 limit = int(requested) if requested is not None else default
-            elif label in _OFFSETS and requested is not None and self._counting_field(frame, name, edges) is None:
+            elif label in _OFFSETS and requested is not None:
                 offset = int(requested)
             elif sent and is_cursor(name, schema):
                 offset = self._after(str(sent), edges, preceding=label == "before" and not _numeric(schema))
@@ -155,35 +153,9 @@ class Paginator:
             return True, self._link(frame, ahead)
         if joined in {"href", "self", "self_link"} and "string" in part.types:
             return True, frame.url
-        if joined == "cursors" and part.properties:
-            return True, self._cursors(part, frame)
         if part.properties and not part.kind and _about_pages(part):
             return True, self._page_object(part, frame)
-        if joined == "dates" and {"maximum", "minimum"} & set(part.properties):
-            return True, self._dates(part, frame)
         return False, None
-
-    def _counting_field(self, frame: ResponseFrame, name: str, edges: list[RelationEdge]) -> str | None:
-        """The field whose number an offset takes, by its description: "offset by a journal number"."""
-        kind = self.schema.entity_types.get(edges[0].target.kind) if edges else None
-        parameter = next((p for p in frame.plan.tool.parameters if p.name == name), None)
-        text = parameter.description if parameter else ""
-        fields = kind.all_fields if kind else ()
-        return next(
-            (field for field in fields if len(words(field)) > 1 and re.search(rf"\b{re.escape(field)}\b", text)), None
-        )
-
-    def _after_number(self, frame: ResponseFrame, edges: list[RelationEdge]) -> list[RelationEdge]:
-        """The items whose number is above an offset that counts by it, in their order."""
-        for name, _, sent in page_arguments(frame):
-            field_name = self._counting_field(frame, name, edges) if label_of(name) in _OFFSETS else None
-            least = number(sent)
-            if field_name is None or least is None:
-                continue
-            keyed = [(number(self._fields.value(edge.target, field_name)) or 0, edge) for edge in edges]
-            keyed.sort(key=lambda pair: pair[0])
-            return [edge for value, edge in keyed if value > least]
-        return edges
 
     def _after(self, cursor: str, edges: list[RelationEdge], preceding: bool) -> int:
         """The offset of the items after a cursor, or of those that end before it. An unknown cursor is the end."""
@@ -229,19 +201,6 @@ class Paginator:
             for name in (edge.target.kind, label_of(edge.target.kind))
         }
         return bool(frame.edges) and singular(word) in held | {"found", "match", "matches", "entries", "record"}
-
-    def _cursors(self, part: ResponseShape, frame: ResponseFrame) -> object:
-        ids = [str(self._fields.identifier(edge.target)) for edge in frame.edges] or [""]
-        return {
-            name: ids[-1] if "after" in words(name) or "next" in words(name) else ids[0] for name in part.properties
-        }
-
-    def _dates(self, part: ResponseShape, frame: ResponseFrame) -> object:
-        dated = [(edge.target, self.schema.entity_types[edge.target.kind].date) for edge in frame.edges]
-        days = sorted(str(self._fields.value(entity, date)) for entity, date in dated if date) or [
-            self.world.now.strftime("%Y-%m-%d")
-        ]
-        return {name: days[-1] if name.startswith("max") else days[0] for name in part.properties}
 
     def _link(self, frame: ResponseFrame, ahead: bool) -> str:
         base, _, query = frame.url.partition("?")

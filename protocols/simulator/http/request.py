@@ -11,12 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from math import isfinite
-from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from protocols.bounded import validator_class
+from protocols.calls.constraints import request_validator_class
 from protocols.media_types import family
 from protocols.model import SEPARATORS, Body, Location, Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
@@ -223,7 +221,7 @@ class RequestReader:
         plain = {word: limit for word, limit in schema.items() if word != "format"}
         if not isinstance(value, (dict, list)) and not schema.keys() & _COMBINED and conforms(value, plain):
             return None
-        error = next(_validator_class()(self.protocol.standalone(schema)).iter_errors(value), None)
+        error = next(request_validator_class()(self.protocol.standalone(schema)).iter_errors(value), None)
         if error is None:
             return None
         place = ".".join(map(str, error.absolute_path))
@@ -268,22 +266,3 @@ def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
         head, _, content = part.partition(b"\r\n\r\n")
         if name := _PART_NAME.search(head):
             yield name[1].decode(errors="replace"), content.removesuffix(b"\r\n").decode(errors="replace")
-
-
-@lru_cache(maxsize=1)
-def _validator_class() -> Any:
-    from jsonschema.validators import extend  # here, for it takes a tenth of a second and is seldom needed
-
-    return extend(validator_class(), {"required": _required})  # type: ignore[no-untyped-call]
-
-
-def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
-    """Check required properties, except those that are read-only or undescribed."""
-    from jsonschema import ValidationError
-
-    properties = schema.get("properties")
-    for name in required if isinstance(value, Mapping) else ():
-        described = properties.get(name) if isinstance(properties, Mapping) else {}
-        hidden = described is None or (isinstance(described, Mapping) and described.get("readOnly") is True)
-        if name not in value and not hidden:
-            yield ValidationError(f"{name!r} is a required property")

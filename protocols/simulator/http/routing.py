@@ -11,10 +11,10 @@ from protocols.calls.path_matching import match
 from protocols.model import Protocol, Schema, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
-from protocols.simulator.http.bodies import ResponseBodies
 from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
 from protocols.simulator.http.paging import ResponseFrame, searches, stands_for_all
 from protocols.simulator.http.request import RequestReader
+from protocols.simulator.http.response_bodies import ResponseBodies
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.world import World

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
+from pydantic import BaseModel, ValidationError
+
 from protocols.calls.credentials import Credential, for_scheme
 from protocols.combined import as_one_api
 from protocols.errors import UsageError
@@ -59,6 +61,14 @@ def _without_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+class _WantedSession(BaseModel, extra="forbid", strict=True):
+    """What a client says of a session that it opens."""
+
+    seed: int | None = None
+    task: str | int = ""
+    query: str = ""
 
 
 class Simulator:
@@ -272,23 +282,11 @@ class Simulator:
             allowed = "DELETE" if id else "POST"
             return _json_message(405, f"{method} is not allowed here", {"Allow": allowed})
         try:
-            sent = json.loads(body or b"{}")
-        except (ValueError, RecursionError):
-            return _json_message(400, "the body is not valid JSON")
-        if not isinstance(sent, dict):
-            return _json_message(
-                400, "the body must be an object with `seed`, `task` and `query`, each of which may be left out"
-            )
-        seed, task, query = sent.get("seed"), sent.get("task"), sent.get("query")
-        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-            return _json_message(400, f"seed: {seed!r} is no whole number")
-        if task is not None and not isinstance(task, (str, int)):
-            return _json_message(400, f"task: {task!r} is no text")
-        if query is not None and not isinstance(query, str):
-            return _json_message(400, f"query: {query!r} is no text")
-        if unknown := sorted(set(sent) - {"seed", "task", "query"}):
-            return _json_message(400, f"{unknown[0]}: a session has only `seed`, `task` and `query`")
-        session = self.session(query or "", "" if task is None else str(task), seed)
+            wanted = _WantedSession.model_validate_json(body or b"{}")
+        except ValidationError as error:
+            first = error.errors()[0]
+            return _json_message(400, ": ".join([*map(str, first["loc"]), first["msg"]]))
+        session = self.session(wanted.query, str(wanted.task), wanted.seed)
         opened = {"id": session.id, "base_url": session.url}
         return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
 

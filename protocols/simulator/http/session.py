@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from types import TracebackType
 
 from protocols.calls.credentials import ANY_REQUEST, Credential
@@ -55,10 +56,7 @@ class Session:
         self._lock = threading.Lock()
         self._responder: Responder | None = None
         self._cached: dict[tuple[object, ...], EncodedAnswer] = {}
-        schemes = [scheme for scheme in protocol.security_schemes if scheme.kind == "apiKey"]
-        self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
         self._relevant_headers = _relevant_headers(protocol, credentials)
-        self._restricted = any(tool.security for tool in protocol.tools)
 
     @property
     def url(self) -> str:
@@ -125,6 +123,16 @@ class Session:
             reply = responder.problem(responder.tool_for(request), refusal)
         headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
         return encode(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
+
+    @cached_property
+    def _restricted(self) -> bool:
+        return any(tool.security for tool in self.protocol.tools)
+
+    @cached_property
+    def _secrets(self) -> frozenset[str]:
+        """The parameters of a query that hold a credential."""
+        schemes = [scheme for scheme in self.protocol.security_schemes if scheme.kind == "apiKey"]
+        return frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
 
     def _signed_in(self, request: SimulatedRequest, tool: Tool | None) -> bool:
         """True if a request satisfies one of its tool's security alternatives; any credential if none is documented."""

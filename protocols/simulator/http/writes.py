@@ -375,21 +375,11 @@ class WriteHandler:
                 self._relations.relink(state, label_of(link), entity)
             elif link is None and index == 0:
                 self._relations.relink(state, "context", entity)
-                self._link_first_member(state, state_plan.shape, entity)
             for relation in self.schema.relations_of(subject.kind, kind) if index else ():
                 if "queue" in relation.label:
                     edges = [] if index == 1 else self._relations.related(subject, relation.label, kind)
                     member = self._relations.member(subject, relation.label, entity)
                     self._relations.rewrite(subject, relation.label, kind, [*edges, member])
-
-    def _link_first_member(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
-        """Link the first member of a container (an album) to the state (a player)."""
-        for name, part in shape.properties.items():
-            for option in part.variants():
-                for relation in self.schema.relations_of(around.kind, option.kind, many=True):
-                    if edges := self._relations.related(around, relation.label, option.kind):
-                        self._relations.relink(state, label_of(name), edges[0].target)
-                        return
 
     def _set_field(
         self, state: Entity, shape: ResponseShape, name: str, action: tuple[str, ...], value: object, subject: Entity

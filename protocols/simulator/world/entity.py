@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+from typing import cast
 
 from protocols.simulator.analysis.world_schema import EntityType, Relation, RelationPair, WorldSchema
 from protocols.simulator.world.question_ids import QuestionIdentifier
@@ -24,14 +25,13 @@ class Entity:
 
     `parent` and `ordinal` are set for an entity within another, `forced` for a work made for a maker. `root` is the
     center of its neighbourhood; None in the base population. `ends` are the two entities that a membership joins, by
-    type. `sent` names the values set by a write; they may not fit the response schema.
+    type. `memo` is what was derived once.
     """
 
     kind: str
     key: tuple[str, ...]
     values: dict[str, object] = field(default_factory=dict)
     computed: dict[str, object] = field(default_factory=dict)
-    base: bool = False
     position: int = 0
     parent: Entity | None = None
     root: Entity | None = None
@@ -40,12 +40,21 @@ class Entity:
     ends: Mapping[str, Entity] = field(default_factory=lambda: _NO_ENDS)
     memo: dict[object, object] = field(default_factory=dict)
     deleted: bool = False
-    sent: frozenset[str] = frozenset()
 
     def receive(self, name: str, value: object) -> None:
         """Set a value as a write does."""
         self.values[name] = value
-        self.sent |= {name}
+        self.memo["sent"] = self.sent | {name}
+
+    @property
+    def sent(self) -> frozenset[str]:
+        """The names of values set by a write; they may not fit the response schema."""
+        return cast("frozenset[str]", self.memo.get("sent", frozenset()))
+
+    @property
+    def base(self) -> bool:
+        """True if it belongs to the base population."""
+        return self.key[0] == "base"
 
     def ancestors(self) -> Iterator[Entity]:
         """The entities around it, innermost first."""

@@ -16,11 +16,11 @@ from urllib.parse import quote
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
 from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of
-from protocols.simulator.world import word_lists
+from protocols.simulator.world import invented_words
 from protocols.simulator.world.entity import Entity, WorldContext
+from protocols.simulator.world.plausible_values import is_date, make_value, mimic, number, plausible_number, slug
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.simulator.world.values import is_date, make_value, mimic, number, plausible_number, slug
 from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["FieldValues", "is_upcoming"]
@@ -275,12 +275,12 @@ class FieldValues:
         if entity.parent is not None and kind.local:
             word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
             numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
-            return word if numbered or not examples else word_lists.title(rng)
+            return word if numbered or not examples else invented_words.title(rng)
         if entity.base:
             return self._base_names(kind, examples)[entity.position]
         if names := self._schema.world_file.entities.get(kind.name, NO_SPEC).names:
             return rng.choose(names)
-        return word_lists.invent_name(kind.name, rng)
+        return invented_words.invent_name(kind.name, rng)
 
     def _base_names(self, kind: EntityType, examples: Sequence[str]) -> list[str]:
         """A unique name for each entity of the base population: documented names first."""
@@ -298,7 +298,7 @@ class FieldValues:
                     names[position] = unused.pop(0)
                 while not names[position]:
                     source = (self._schema.protocol.digest, self._world.seed, "name", kind.name, position, attempt)
-                    name = word_lists.invent_name(kind.name, SeededRNG(*source))
+                    name = invented_words.invent_name(kind.name, SeededRNG(*source))
                     attempt += 1
                     if name not in taken or attempt > 8:
                         names[position] = name
@@ -357,8 +357,6 @@ class FieldValues:
                 return about.kind
         if template := self._template(name, kind):
             return f"{template[0]}{self.identifier(entity)}{template[1]}"
-        if parts[-1] in {"homepage", "website"} and kind.title and len({*(info.examples if info else ())}) < 8:
-            return f"https://www.{slug(self.title(entity)) or 'home'}.example"
         if entity.kind in self._schema.entity_types and (link := self._address(entity, name, info, shape)) is not None:
             return link
         if (count := self.count(entity, name)) is not None:
@@ -368,8 +366,6 @@ class FieldValues:
             if parts[-1] == "number" and len(parts) > 1 and set(parts[:-1]) <= own:
                 return entity.position + 1
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
-            return ordinal
-        if (ordinal := self._child_ordinal(entity, kind, name, shape)) is not None:
             return ordinal
         if (reference := self._reference(entity, kind, name)) is not None:
             return reference
@@ -382,8 +378,6 @@ class FieldValues:
             latest = self._relations.last_child(entity)
             if latest is not None:
                 return self.value(latest, self._world.entity_type(latest).date)
-        if kind.date and parts[-1] == "precision":
-            return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
         return None
 
     def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: ResponseShape | None) -> str | None:
@@ -472,19 +466,6 @@ class FieldValues:
                 if pair.family and pair.work == kind.name and (parent := self._relations.parent(entity, pair)):
                     siblings = [edge.target for edge in self._relations.children(parent, kind.name)]
                     return siblings.index(entity) + 1 if entity in siblings else 1
-        return None
-
-    def _child_ordinal(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> int | None:
-        """The number of one of the entities within this one: `try_number` of a task that has tries by number."""
-        if kind.local or kind.name not in self._schema.entity_types:
-            return None
-        for child in self._schema.entity_types.values():
-            middle = self._schema.entity_types.get(child.parent)
-            if child.ordinal != name or middle is None or kind.name not in {middle.name, middle.parent}:
-                continue
-            count = len(self._relations.children(entity, child.name))
-            if count and (shape is None or fits(1, shape)):
-                return self._world.rng(entity, name).between(1, count)
         return None
 
     def _reference(self, entity: Entity, kind: EntityType, name: str) -> object:

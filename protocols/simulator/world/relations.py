@@ -210,19 +210,6 @@ class EntityRelations:
             return None
         return self._world.rng(entity, label, target).choose(population)
 
-    def siblings(self, entity: Entity, earlier: bool) -> list[Entity]:
-        """Up to two entities of its type beside it, after it or before it: followers that never form a circle."""
-        parents = [self.parent(entity, pair) for pair in self._schema.pairs if pair.family and pair.work == entity.kind]
-        parent = entity.parent or next((parent for parent in parents if parent is not None), None)
-        edges = self.children(parent, entity.kind) if parent is not None else []
-        beside = [edge.target for edge in edges] or self._world.base(entity.kind)
-        if entity not in beside or entity.key[0] == "named":  # a named one is shown beside others, too
-            return []
-        place = beside.index(entity)
-        options = beside[max(place - 4, 0) : place] if earlier else beside[place + 1 : place + 5]
-        rng = self._world.rng(entity, "siblings", str(earlier))
-        return rng.sample(options, rng.below(3))
-
     def relink(self, entity: Entity, label: str, target: Entity) -> None:
         """Replace the target of a single link."""
         entity.memo[("link", label)] = target

@@ -15,7 +15,7 @@ from string import capwords
 
 from protocols.simulator.analysis.world_file import NO_SPEC
 from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema
-from protocols.simulator.world import word_lists
+from protocols.simulator.world import invented_words
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.fields import FieldValues
 from protocols.simulator.world.question_ids import QuestionIdentifier
@@ -136,7 +136,7 @@ class World:
         if spec.size is not None:
             size = max(spec.size, len(spec.pinned))
         return [
-            Entity(kind.name, ("base", str(i)), dict(records[i]) if i < len(records) else {}, base=True, position=i)
+            Entity(kind.name, ("base", str(i)), dict(records[i]) if i < len(records) else {}, position=i)
             for i in range(size)
         ]
 
@@ -300,7 +300,7 @@ class World:
         texts = [name.text]
         if name.prefix:
             rng = SeededRNG(self.schema.protocol.digest, self.seed, "prefixed", kind.name, name.text)
-            texts += [f"{name.text} {noun}" for noun in word_lists.nouns(rng, 4)]
+            texts += [f"{name.text} {noun}" for noun in invented_words.nouns(rng, 4)]
         for text in texts:
             entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self.anchor)
             entity.memo["name"] = name

@@ -110,23 +110,6 @@ def test_a_credential_never_shows_its_secret() -> None:
     assert SECRET not in f"{bearer}{[bearer]}"
 
 
-def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
-    header = credential("header:X-Key:env:MY_TOKEN", None)
-    text = (
-        "plain s3cr/t value+ü; url s3cr%2Ft%20value%2B%C3%BC; path s3cr/t%20value%2B%C3%BC; form "
-        "s3cr%2Ft+value%2B%C3%BC; lower s3cr%2ft%20value%2b%c3%bc; json s3cr\\/t value+\\u00fc; hex "
-        + SECRET.encode().hex()
-        + "; HEX "
-        "" + SECRET.encode().hex().upper() + "; base64 " + base64.b64encode(SECRET.encode()).decode()
-    )
-
-    clean = redact(text, [header])
-
-    assert clean.count("[secret]") == 9
-    for part in ("s3cr", "733363", base64.b64encode(SECRET.encode()).decode()[:8]):
-        assert part not in clean
-
-
 @pytest.mark.parametrize(
     "written",
     [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -148,7 +146,7 @@ def test_positional_arguments_are_for_the_path_only(library: Protocol) -> None:
         ({"page": "51"}, "'page' must be at most 50, not 51"),
         ({"genre": "crmie"}, "'genre' [0] must be one of 'no', 'yes', 'crime', not 'crmie'; did you mean 'crime'?"),
         ({"X_Trace_Id": "a\r\nX-Other: b"}, "'X_Trace_Id' must be one line of text"),
-        ({"area": {"lat": "north"}}, "'area' [\"lat\"] is not what the schema asks for"),
+        ({"area": {"lat": "north"}}, "'area' [\"lat\"] must be a number, not 'north'"),
         ({"sort": {"by": object}}, "'sort' holds <class 'object'>, which cannot be sent"),
     ],
 )
@@ -204,7 +202,7 @@ def test_properties_of_an_object_body_are_arguments_and_body_passes_a_whole(libr
     assert call.content == (b'{"title": "Sult", "pages": 134, "in-print": true}', "application/json")
     assert sent_json(bind(library.tool("POST_notes"), (), {"body": ["a", 1]})) == ["a", "1"]
     assert "'title' is a required property" in refusal(library, "POST_books", body={"pages": 3})
-    assert "body= is not what the schema asks for" in refusal(library, "POST_books", body=[1])
+    assert "body= must be a dict, not [1]" in refusal(library, "POST_books", body=[1])
     assert "'body' must be a list" in refusal(library, "POST_notes", body="a")
 
 
@@ -249,17 +247,22 @@ def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_para
     assert (both.query, sent_json(both)) == ((("ids", "a"),), {"ids": ["b"]})
 
 
-def test_lists_in_a_swagger_form_are_joined_unless_it_says_multi() -> None:
-    field = {"in": "formData", "type": "array", "items": {"type": "string"}}
-    parameters = [{**field, "name": "some"}, {**field, "name": "more", "collectionFormat": "multi"}]
+@pytest.mark.parametrize(
+    ("collection_format", "sent"),
+    [("csv", b"x=a,b"), ("ssv", b"x=a+b"), ("tsv", b"x=a%09b"), ("pipes", b"x=a%7Cb"), ("multi", b"x=a&x=b")],
+)
+def test_lists_in_a_swagger_form_are_joined_unless_it_says_multi(collection_format: str, sent: bytes) -> None:
+    """By commas, spaces, tabs or bars."""
+    field = {"name": "x", "in": "formData", "type": "array", "items": {"type": "string"}}
+    parameters = [{**field, "collectionFormat": collection_format}]
     operation = {"parameters": parameters, "responses": {"204": {"description": ""}}}
     info = {"title": "t", "version": "1"}
     document = {"swagger": "2.0", "info": info, "host": "api.test", "paths": {"/f": {"put": operation}}}
 
-    sent = bind(load(document).tools[0], (), {"some": ["a", "b"], "more": ["c", "d"]}).content
+    content = bind(load(document).tools[0], (), {"x": ["a", "b"]}).content
 
-    assert sent is not None
-    assert sent[0] == b"some=a,b&more=c&more=d"
+    assert content is not None
+    assert content[0] == sent
 
 
 def test_a_required_body_is_sent_even_if_it_is_empty() -> None:
@@ -297,22 +300,6 @@ def test_what_bind_fills_match_finds_again(library: Protocol) -> None:
     for value in ("plain", "a/b", "100%", "ü ?#&", "a+b"):
         call = bind(library.tool("GET_books_bookId"), (value,), {})
         assert match(library, "GET", call.path) == (call.tool, {"bookId": value})
-
-
-def test_an_ordinary_call_needs_no_schema_library(data: Path) -> None:
-    code = """
-import sys
-from protocols import load
-from protocols.calls.binding import bind
-music = load(sys.argv[1])
-bind(music.tool("GET_search"), (), {"q": "a", "type": ["track"], "limit": 3})
-bind(music.tool("POST_users_user_id_playlists"), ("u",), {"name": "n", "public": False})
-print("jsonschema" in sys.modules)
-"""
-    file = str(data / "restbench" / "spotify_oas.json")
-    load(file)
-    process = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
-    assert process.stdout == "False\n"
 
 
 def test_inside_schemas_that_contain_themselves_values_are_checked_too(harbour: Protocol) -> None:

@@ -139,22 +139,6 @@ def test_tmdb(data: Path, tool: str, argument: str, first: tuple[str, tuple[str 
     assert (source.tool, source.path) == first
 
 
-def test_every_tmdb_identifier_that_a_search_yields(data: Path) -> None:
-    """No tool is left out: each of the five searched kinds comes from its own search, wherever it is wanted."""
-    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
-    kinds = ("person", "movie", "tv", "company", "collection")
-
-    providers = {
-        (tool.name, p.argument): graph.providers(tool.name, p.argument)[0].tool
-        for tool in graph.protocol.tools
-        for p in tool.arguments
-        if p.argument in {f"{kind}_id" for kind in kinds}
-    }
-
-    assert providers
-    assert all(source == f"GET_search_{argument.removesuffix('_id')}" for (_, argument), source in providers.items())
-
-
 @pytest.mark.parametrize(
     ("tool", "argument", "first"),
     [

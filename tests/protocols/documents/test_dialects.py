@@ -57,17 +57,6 @@ def test_yaml_of_openapi_3_1_with_relative_and_cyclic_references() -> None:
     assert (missing.status, missing.description) == ("404", "Nothing of that kind")
 
 
-def test_a_schema_that_contains_itself_can_be_validated_with_the_definitions() -> None:
-    protocol = load(SAMPLES / "library.yaml")
-    book = protocol.tool("GET_books_bookId")
-
-    validator = Draft202012Validator(dict(protocol.standalone(answer_schema(book))))
-
-    good = {"id": "1", "title": "Sult", "author": {"name": "Hamsun", "wrote": [{"id": "1", "title": "Sult"}]}}
-    assert validator.is_valid(good)
-    assert not validator.is_valid({**good, "author": {"wrote": [{"id": "1"}]}}), "the inner book has no title"
-
-
 def test_parts_of_all_of_are_one_object_and_shared_wherever_they_are_used() -> None:
     protocol = load(SAMPLES / "library.yaml")
 
@@ -92,12 +81,6 @@ def test_an_operations_parameters_override_those_of_its_path_and_follow_signatur
     genre = books.argument("genre")
     assert genre is not None
     assert genre.schema["items"] == {"enum": ["no", "yes", "crime"]}, "`no` is a word in YAML 1.2"
-
-
-def test_a_parameter_that_signs_the_request_in_is_no_argument_of_a_program() -> None:
-    books = load(SAMPLES / "library.yaml").tool("GET_books")
-
-    assert "api_key" not in {parameter.name for parameter in books.parameters}
 
 
 def test_bodies_give_their_properties_as_arguments() -> None:
@@ -252,24 +235,6 @@ def test_examples_may_be_kept_elsewhere() -> None:
     assert success is not None
     assert success.examples == ({"n": 7},), "a document that writes numbers as strings does so in examples too"
     assert document == before
-
-
-def test_a_path_may_be_kept_in_another_file(tmp_path: Path) -> None:
-    (tmp_path / "soup.yaml").write_text(
-        """
-parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
-get: {responses: {200: {description: A soup, content: {application/json: {schema: {$ref: "./bowl.yaml"}}}}}}
-"""
-    )
-    (tmp_path / "bowl.yaml").write_text("type: object\nproperties: {litres: {type: float}}")
-    (tmp_path / "api.yaml").write_text(
-        "openapi: 3.0.3\ninfo: {title: t, version: 1}\npaths: {'/soups/{id}': {$ref: soup.yaml}}"
-    )
-
-    protocol = load(tmp_path / "api.yaml")
-
-    assert signature(protocol.tool("GET_soups_id")) == "GET_soups_id(id)"
-    assert properties(answer_schema(protocol.tools[0])) == {"litres": {"type": "number"}}
 
 
 def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:

@@ -12,7 +12,6 @@ from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import render
-from protocols.schema_fields import fields
 from tests.protocols.documents.expandable import MUSEUM, document
 
 
@@ -84,17 +83,6 @@ def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
     best, *_ = graph_of(load(described)).providers("GET_items_lenders_id", "id")
 
     assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
-
-
-def test_many_collections_that_refer_to_one_another_take_no_longer() -> None:
-    """Work is counted, not timed: the fields that are walked grow with the document, not with the ways through it."""
-    names = [f"kind{chr(97 + place)}s" for place in range(20)]
-    relations = {name: tuple(names[(place * 7 + k) % 20] for k in range(1, 6)) for place, name in enumerate(names)}
-    protocol = load(document("http://museum.example", relations))
-    bodies = [tool.success.schema for tool in protocol.tools if tool.success and tool.success.schema]
-    walked = [len(list(fields(schema, protocol))) for schema in bodies]
-
-    assert max(walked) < 60
 
 
 def test_schemas_in_circles_are_read_in_linear_work() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from atc import Agent
 from protocols import load
-from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
@@ -28,13 +27,6 @@ def api() -> Iterator[LocalAPI]:
 @pytest.fixture
 def museum(api: LocalAPI) -> Protocol:
     return load(document(api.url))
-
-
-def test_a_protocol_finds_a_tool_by_its_second_name(museum: Protocol) -> None:
-    assert museum.aliases["readLender"] == "GET_items_lenders_id"
-    assert museum.tool("readLender") is museum.tool("GET_items_lenders_id")
-    assert "readLender" in museum
-    assert [tool.name for tool in museum.only(["readLender"]).tools] == ["GET_items_lenders_id"]
 
 
 def test_a_name_that_stands_for_something_else_is_none(api: LocalAPI) -> None:
@@ -61,11 +53,3 @@ def test_a_name_of_the_program_stays_its_own(museum: Protocol) -> None:
         solution = agent.solve("What is the name of lender 7?")
 
     assert solution.program == program
-
-
-def test_a_tool_left_out_is_left_out_by_both_names(museum: Protocol) -> None:
-    run = Sandbox(museum, tools=["GET_items_rooms"]).run("print(readLender(id=7))")
-
-    assert run.error is not None
-    assert run.error.type == "NameError"
-    assert ToolError.__name__ not in run.error.message

@@ -90,30 +90,3 @@ def test_a_wrong_document_is_one_clear_error(tmp_path: Path, text: str, message:
 def test_a_document_that_is_not_there_is_one_clear_error(source: str, message: str) -> None:
     with pytest.raises(ProtocolError, match=message):
         load(source)
-
-
-def test_a_missing_page_is_one_clear_error(samples_url: str) -> None:
-    with pytest.raises(ProtocolError, match="404"):
-        load(f"{samples_url}/nothing.json")
-
-
-def test_a_document_from_the_web_may_not_read_local_files(samples_url: str, tmp_path: Path) -> None:
-    (tmp_path / "secret.yaml").write_text("type: string")
-    schema = {"$ref": (tmp_path / "secret.yaml").as_uri()}
-    content = {"application/json": {"schema": schema}}
-    operations = {
-        "get": {"responses": {"200": {"description": "", "content": content}}},
-        "put": {"responses": {"200": {"description": ""}}},
-    }
-    document = {"openapi": "3.0.3", "info": INFO, "paths": {"/a": operations}}
-    (tmp_path / "api.json").write_text(json.dumps(document))
-
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        protocol = load(f"http://127.0.0.1:{server.server_address[1]}/api.json")
-        server.shutdown()
-
-    assert "may not point to a local file" in protocol.warnings[-1]
-    assert protocol.tools[0].success is not None
-    assert protocol.tools[0].success.schema == {}

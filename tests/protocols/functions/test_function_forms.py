@@ -289,56 +289,6 @@ def test_forms_that_are_none_are_refused(functions: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
-LISTED = '''
-import json, math
-from enum import Enum
-__all__ = ["VERSION", "NAMES", "Colour", "ShopError", "math", "buy", "desk"]
-VERSION, NAMES = "1.2", {"a": 1}
-class Colour(Enum):
-    RED = "red"
-class ShopError(Exception): ...
-class _Hidden:
-    def size(self): ...
-    def size(self, more): ...
-def buy(colour: Colour) -> int:
-    """Buy."""
-    return 1
-class _hybrid:
-    def __init__(self, function): ...
-    def expression(self, function):
-        return self
-class Desk:
-    @_hybrid
-    def size(self): ...
-    @size.expression
-    def size(self): ...
-    def open_it(self) -> None:
-        """Open it."""
-desk = Desk()
-'''
-
-
-def test_two_files_have_helpers_of_their_own(tmp_path: Path) -> None:
-    """Python loads one module of a name: the second file would use the helper of the first, so it is refused."""
-    for name in ("a", "b"):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "helper_of_tools.py").write_text(f"NAME = {name!r}")
-        (folder / f"tools_{name}.py").write_text(
-            f'from helper_of_tools import NAME\ndef get_{name}() -> str:\n    """Get."""\n    return NAME\n'
-        )
-    sources = [f"{name}=functions:{tmp_path / name / f'tools_{name}.py'}" for name in ("a", "b")]
-    program = tmp_path / "program.py"
-    program.write_text("print(a__get_a(), b__get_b())")
-    process = start("run", program, "--api", sources[0], "--api", sources[1])
-    stderr = " ".join(process.communicate()[1].split())
-
-    assert process.returncode == 2
-    assert (
-        f"helper_of_tools is loaded from {tmp_path / 'a' / 'helper_of_tools.py'} already: rename one of them" in stderr
-    )
-
-
 def test_whatever_way_a_function_prints_stdout_is_the_programs(tmp_path: Path) -> None:
     """By pprint, in a module beside the file, or to sys.stdout."""
     (tmp_path / "printing_helper.py").write_text("def note():\n    print('noted')\n")

@@ -104,36 +104,6 @@ def test_an_agent_revises_what_a_function_refused(source: str) -> None:
     assert "counter.add(number: int) -> int — Add a number to the counter." in model.asked[0][-2].content
 
 
-SHAPES = '''
-import functools
-from typing import NamedTuple
-from pydantic import BaseModel, Field
-
-class Spot(NamedTuple):
-    """A place."""
-    x: int
-    y: int = 0
-
-class Item(BaseModel):
-    """A thing with a price."""
-    name: str
-    price: float = Field(gt=0)
-
-@functools.cache
-def double(value: int) -> int:
-    """Twice a number."""
-    return 2 * value
-
-def moved(spot: Spot) -> Spot:
-    """The place beside a place."""
-    return Spot(spot.x + 1, spot.y)
-
-def cost(item: Item) -> float:
-    """What a thing costs."""
-    return item.price
-'''
-
-
 def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
     """`atc run` and `atc check` work; `atc simulate` says why not."""
     program = tmp_path / "program.py"
@@ -164,40 +134,6 @@ def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> N
     assert json.loads(as_json.stdout)["stdout"] == "3\n"
 
 
-PARTS = '''
-from functools import singledispatch
-__all__ = ["shop", "late"]
-
-@singledispatch
-def text_of(value):
-    return str(value)
-
-@text_of.register
-def _(value: int):
-    return f"number {value}"
-
-@text_of.register
-def _(value: float):
-    return f"decimal {value}"
-
-class Shop:
-    @property
-    def rate(self): return 2
-    @rate.setter
-    def rate(self, value): ...
-    def price(self, count: int) -> str:
-        """A price."""
-        return text_of(count * self.rate)
-
-shop = Shop()
-
-def late() -> int:
-    """A number of a file beside this one."""
-    import neighbour_of_parts
-    return neighbour_of_parts.NUMBER
-'''
-
-
 def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:
     """`--api tools.py` is no API document, but may be meant as functions."""
     with pytest.raises(UsageError, match=r"functions:.*tools\.py"):
@@ -210,9 +146,6 @@ def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path
         (None, "there is no Python file"),
         ("x = 1\n", "there are no public functions in it"),
         ("__all__ = 3\n", "__all__ must be a list of names"),
-        ("def f(): ...\n\n\ndef f(): ...\n", "line 4: f is defined in line 1 already"),
-        ("class A:\n    def f(self): ...\n    def f(self): ...\n", "line 3: A.f is defined in line 2 already"),
-        ("class f: ...\ndef f(): ...\n", "line 2: f is defined in line 1 already"),
         ('def open() -> int:\n    "Do."\n', "open (bad.py, line 1): open means something else in a program"),
         ("__all__ = ['a']\n", "__all__ names 'a'"),
         ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),

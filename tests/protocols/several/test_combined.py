@@ -11,8 +11,6 @@ from atc import Agent
 from protocols import Protocol, UsageError, combine, load
 from protocols.calls.auth import credential
 from protocols.calls.credentials import Credential
-from protocols.combined import load_specs
-from protocols.dataflow.graph import ProtocolGraph
 from protocols.simulator import Simulator
 from sandbox import Journal, Sandbox
 from tests.local_api import Answer, LocalAPI
@@ -55,16 +53,6 @@ def test_schemas_of_one_name_stay_apart(two: TwoAPIs) -> None:
     assert shop != crm
 
 
-def test_a_value_of_one_api_is_the_argument_of_another(two: TwoAPIs) -> None:
-    """The program calls both; the data flow says that a customer's id comes from an order of the shop."""
-    protocol = two.protocol
-    run = Sandbox(protocol, credentials=both(protocol)).run(ACROSS)
-    providers = ProtocolGraph(protocol).providers("crm__GET_customers_customer_id", "customer_id")
-
-    assert run.stdout == "Ada\n", run.error
-    assert "shop__GET_orders" in {provider.tool for provider in providers}
-
-
 def test_a_credential_goes_to_its_own_api_alone(two: TwoAPIs) -> None:
     """Neither server ever sees the other one's token, whether a function or `requests` calls it."""
     protocol = two.protocol
@@ -81,16 +69,6 @@ requests.get("{two.shop.url}/orders")
     assert [r.headers["authorization"] for r in two.shop.requests] == [f"Bearer {SHOP_TOKEN}"] * 2
     assert [r.headers["authorization"] for r in two.crm.requests] == [f"Bearer {CRM_TOKEN}"] * 2
     assert [call.tool for call in run.calls][2:] == ["crm__GET_orders", "shop__GET_orders"]
-
-
-def test_an_api_without_a_credential_gets_none(two: TwoAPIs) -> None:
-    """With a token for the shop alone, the CRM is asked without."""
-    protocol = two.protocol
-    Sandbox(protocol, credentials=both(protocol)[:1]).run(ACROSS)
-
-    assert "authorization" in two.shop.requests[0].headers
-    assert SHOP_TOKEN not in str(two.crm.requests)
-    assert "authorization" not in two.crm.requests[0].headers
 
 
 def test_a_redirect_from_one_api_to_another_is_not_followed(two: TwoAPIs) -> None:
@@ -115,47 +93,12 @@ def test_what_one_api_echoes_does_not_reach_the_other(two: TwoAPIs) -> None:
     assert SHOP_TOKEN not in str(two.crm.requests)
 
 
-def test_a_base_url_holds_for_its_api(two: TwoAPIs) -> None:
-    """`shop=URL` moves the shop; the CRM stays where its document says, and each keeps its token."""
-    protocol = combine(
-        {
-            "shop": document(SHOP, "https://shop.example/v1", "Shop"),
-            "crm": document(CRM, two.crm.url, "CRM"),
-        }
-    )
-    run = Sandbox(protocol, base_url={"shop": two.shop.url}, credentials=both(protocol)).run(ACROSS)
-
-    assert run.stdout == "Ada\n", run.error
-    assert two.shop.requests[0].headers["authorization"] == f"Bearer {SHOP_TOKEN}"
-    assert two.crm.requests[0].headers["authorization"] == f"Bearer {CRM_TOKEN}"
-
-
 def test_an_api_without_a_server_is_named() -> None:
     """A document without servers needs a base URL of its own; no other API's server stands in for it."""
     protocol = combine({"shop": document(SHOP, "https://shop.example", "Shop"), "crm": document(CRM, "", "CRM")})
 
     with pytest.raises(UsageError, match=r"document of crm names no server .*--base-url crm=URL"):
         Sandbox(protocol)
-
-
-@pytest.mark.parametrize("name", ["2shop", "a b", "shop-1", "_shop", "a__b", "class", "", "müsli"])
-def test_a_name_that_is_no_identifier_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name for an API"):
-        combine({name: document(SHOP, "https://shop.example", "Shop")})
-
-
-@pytest.mark.parametrize(
-    ("specs", "message"),
-    [
-        (["shop=a.yaml", "shop=b.yaml"], "shop=…: two APIs have this name"),
-        (["shop=a.yaml", "b.yaml"], "b.yaml: several APIs have names"),
-        (["a.yaml", "b.yaml"], "a.yaml: several APIs have names"),
-        (["1=a.yaml"], "'1' is no name for an API"),
-    ],
-)
-def test_apis_are_named_once_each(specs: list[str], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        load_specs(specs)
 
 
 @pytest.mark.parametrize(

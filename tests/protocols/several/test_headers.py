@@ -11,7 +11,7 @@ from protocols import UsageError
 from protocols.calls.auth import credential, header_of
 from sandbox import Sandbox
 from tests.local_api import Answer, LocalAPI
-from tests.protocols.several.conftest import SHOP_TOKEN, TwoAPIs
+from tests.protocols.several.conftest import SHOP_TOKEN
 from tests.scripted import ScriptedModel
 
 LIST = "print(GET_alerts())"
@@ -70,20 +70,6 @@ def test_no_other_server_gets_it(api: LocalAPI, monkeypatch: pytest.MonkeyPatch)
     for received in elsewhere.requests:
         assert "acme" not in str(received.headers)
         assert "k-12345678" not in str(received.headers)
-
-
-def test_a_header_is_for_one_of_several_apis(two: TwoAPIs) -> None:
-    protocol = two.protocol
-    headers = [header_of("shop=X-Tenant: acme", protocol), header_of("crm=X-Key:env:CRM_TOKEN", protocol)]
-    Sandbox(protocol, credentials=headers).run("shop__GET_orders(); crm__GET_orders()")
-
-    assert two.shop.requests[0].headers["x-tenant"] == "acme"
-    assert "x-key" not in two.shop.requests[0].headers
-    assert "x-tenant" not in two.crm.requests[0].headers
-    with pytest.raises(UsageError, match="mail=…: there is no such API; the APIs are shop, crm"):
-        header_of("mail=X-Tenant: acme", protocol)
-    with pytest.raises(UsageError, match="must name the API that it is for"):
-        header_of("X-Tenant: acme", protocol)
 
 
 @pytest.mark.parametrize(

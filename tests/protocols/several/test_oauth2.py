@@ -92,18 +92,6 @@ def test_a_refused_token_is_renewed_once(tokens: TokenServer, api: LocalAPI, pro
     assert [call.attempts for call in run.calls] == [2]
 
 
-def test_a_replayed_call_needs_no_token(tokens: TokenServer, api: LocalAPI) -> None:
-    """What the journal answers is not sent, so nobody is asked for a token."""
-    with Journal() as journal:
-        signed = credential("oauth2:env:SHOP", api.protocol)
-        Sandbox(api.protocol, credentials=[signed], journal=journal).run(LIST)
-        again = credential("oauth2:env:SHOP", api.protocol)
-        run = Sandbox(api.protocol, credentials=[again], journal=journal).run(LIST)
-
-    assert [call.replayed for call in run.calls] == [True]
-    assert len(tokens.forms) == 1
-
-
 def test_tokens_are_redacted_also_those_fetched_later(tokens: TokenServer, api: LocalAPI) -> None:
     """A service that tells the token or the client's secret back tells nobody."""
     api.respond("GET", "/alerts", lambda received: Answer(200, [received.headers["authorization"], CLIENT_SECRET]))
@@ -154,15 +142,6 @@ def test_the_newest_refresh_token_in_the_file_counts(tokens: TokenServer, tmp_pa
     second.sign(ANY_REQUEST)
 
     assert [form["refresh_token"] for form in tokens.forms] == ["refresh-0-beef", "refresh-1-beef"]
-
-
-def test_a_file_may_hold_a_client_without_a_refresh_token(tokens: TokenServer, tmp_path: Path) -> None:
-    path = tmp_path / "client.json"
-    path.write_text(json.dumps({"token_url": tokens.url, "client_id": "me", "client_secret": CLIENT_SECRET}))
-    headers = credential(f"oauth2:file:{path}", None).sign(ANY_REQUEST)
-
-    assert headers == {"Authorization": "Bearer token-1-c0de"}
-    assert tokens.forms == [{"grant_type": "client_credentials"}]
 
 
 def test_a_token_server_that_is_down_ends_the_run(monkeypatch: pytest.MonkeyPatch, api: LocalAPI) -> None:

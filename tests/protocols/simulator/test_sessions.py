@@ -80,12 +80,12 @@ def test_a_session_is_opened_reset_and_closed_over_http(cinema: Simulator) -> No
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
-        (b"{", "not valid JSON"),
-        (b"[1]", "must be an object"),
-        (b'{"seed": "x"}', "no whole number"),
-        (b'{"task": [1]}', "no text"),
-        (b'{"query": 5}', "no text"),
-        (b'{"colour": 1}', "colour"),
+        (b"{", "Invalid JSON"),
+        (b"[1]", "should be an object"),
+        (b'{"seed": "x"}', "seed: Input should be a valid integer"),
+        (b'{"task": [1]}', "task: "),
+        (b'{"query": 5}', "query: Input should be a valid string"),
+        (b'{"colour": 1}', "colour: Extra inputs are not permitted"),
     ],
 )
 def test_a_session_that_cannot_be_opened_says_why(cinema: Simulator, sent: bytes, message: str) -> None:

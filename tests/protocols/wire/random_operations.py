@@ -62,16 +62,14 @@ def random_document(seed: int, version: str, operations: int) -> RandomDocument:
     """A document of `operations` operations; equal seeds give equal documents."""
     maker = _Maker(random.Random(f"{seed} {version}"), version)
     made = [maker.operation(index) for index in range(operations)]
-    head = {"swagger": "2.0"} if version == "2.0" else {"openapi": version}
     info = {"title": f"Random {seed}", "version": "1"}
-    return RandomDocument({**head, "info": info, "paths": maker.paths}, made)
+    return RandomDocument({"openapi": version, "info": info, "paths": maker.paths}, made)
 
 
 class _Maker:
     def __init__(self, rng: random.Random, version: str) -> None:
         self.rng, self.version = rng, version
         self.paths: dict[str, Any] = {}
-        self.swagger = version == "2.0"
 
     def operation(self, index: int) -> RandomOperation:
         rng = self.rng
@@ -80,7 +78,7 @@ class _Maker:
         operation: dict[str, Any] = {"operationId": f"op{index}", "responses": {"200": {"description": "done"}}}
         parameters = []
         for number in range(rng.randint(0 if method in ("post", "put", "patch") else 1, 4)):
-            location = rng.choice(["path", "query", "query", "header"] + ["cookie"] * (not self.swagger))
+            location = rng.choice(["path", "query", "query", "header", "cookie"])
             parameter = self.parameter(call, location, number)
             parameters.append(parameter)
             if location == "path":
@@ -97,8 +95,7 @@ class _Maker:
         """A header with the name of a parameter elsewhere, where the name may be a header's."""
         name = parameters[0]["name"]
         if parameters[0]["in"] != "header" and set(name) <= set(string.ascii_letters + string.digits + "-_"):
-            twin = {"name": name, "in": "header", "required": True}
-            twin |= {"type": "integer"} if self.swagger else {"schema": {"type": "integer"}}
+            twin = {"name": name, "in": "header", "required": True, "schema": {"type": "integer"}}
             parameters.append(twin)
             call.passed["header", name] = self.rng.randint(-9, 9)
 
@@ -118,9 +115,6 @@ class _Maker:
         parameter: Schema = {"name": name, "in": location}
         if location == "path" or self.rng.random() < 0.4:
             parameter["required"] = True
-        if self.swagger:
-            self.swagger_parameter(call, place, parameter)
-            return parameter
         if self.rng.random() < 0.1:
             schema, value = self.json_schema(2)
             parameter["content"] = {"application/json": {"schema": schema}}
@@ -141,25 +135,6 @@ class _Maker:
         call.risks |= {place: risk} if risk else {}
         call.passed[place] = value
         return parameter
-
-    def swagger_parameter(self, call: RandomOperation, place: Place, parameter: Schema) -> None:
-        """Fill in a parameter of Swagger 2.0; "multipart" is a form whose texts are not percent-encoded."""
-        location = place[0]
-        if self.rng.random() < 0.5:
-            schema, value = self.writable(location, "simple", False, self.scalar)
-            risk = _risk(location, "simple", False, value)
-        else:
-            formats = ["csv", "ssv", "tsv", "pipes"] + ["multi"] * (location not in ("path", "header"))
-            collection_format = self.rng.choice(formats)
-            explode = collection_format == "multi"
-            make = partial(self.styled, "array", "simple", 0)
-            schema, value = self.writable(location, collection_format, explode, make)
-            if collection_format != "csv" or self.rng.random() < 0.5:
-                schema["collectionFormat"] = collection_format
-            risk = _risk(location, collection_format, explode, value)
-        parameter |= schema
-        call.risks |= {place: risk} if risk else {}
-        call.passed[place] = value
 
     def writable(
         self, location: str, style: str, explode: bool, make: Callable[[], tuple[Schema, object]]
@@ -230,7 +205,7 @@ class _Maker:
     def nullable(self, schema: Schema) -> Schema:
         if self.version.startswith("3.1"):
             return {**schema, "type": [schema["type"], "null"]}
-        return {**schema, ("x-nullable" if self.swagger else "nullable"): True}
+        return {**schema, "nullable": True}
 
     def text(self) -> str:
         rng = self.rng
@@ -266,7 +241,7 @@ class _Maker:
             if self.rng.random() < 0.15 and "enum" not in properties[key] and "type" in properties[key]:
                 if isinstance(properties[key]["type"], str):
                     properties[key] = self.nullable(properties[key])
-                item = item if self.swagger else None
+                item = None
             if self.rng.random() < 0.85:
                 value[key] = item
         return {"type": "object", "properties": properties}, value
@@ -274,9 +249,6 @@ class _Maker:
     # --- bodies ---
 
     def body(self, call: RandomOperation, operation: dict[str, Any], parameters: list[Schema]) -> None:
-        if self.swagger:
-            self.swagger_body(call, operation, parameters)
-            return
         media_type, make = self.rng.choice(_BODIES)
         media, value = make(self)
         operation["requestBody"] = {"content": {media_type: media}, "required": self.rng.random() < 0.5}
@@ -311,29 +283,6 @@ class _Maker:
             for name, item in value.items():
                 if item == [] and not (media["schema"]["properties"][name].get("xml") or {}).get("wrapped"):
                     call.risks["body", name] = "an empty list that is not wrapped"
-
-    def swagger_body(self, call: RandomOperation, operation: dict[str, Any], parameters: list[Schema]) -> None:
-        if self.rng.random() < 0.4:
-            schema, value = self.json_object(2) if self.rng.random() < 0.7 else self.json_schema(2)
-            parameters.append({"name": "payload", "in": "body", "required": self.rng.random() < 0.5, "schema": schema})
-            self.pass_body(call, {"schema": schema}, value, parameters[:-1], "application/json")
-            return
-        upload = self.rng.random() < 0.4
-        kind = "multipart/form-data" if upload else "application/x-www-form-urlencoded"
-        operation["consumes"] = [kind]
-        for number in range(self.rng.randint(1, 4)):
-            parameter: Schema = {"name": f"{self.rng.choice(NAMES)}{number}", "in": "formData"}
-            place = ("multipart" if upload else "formData", parameter["name"])
-            if upload and number == 0:
-                parameter["type"] = "file"
-                call.passed["body", parameter["name"]] = self.rng.randbytes(300) + bytes(range(256))
-            else:
-                self.swagger_parameter(call, place, parameter)
-                body_place = ("body", parameter["name"])
-                call.passed[body_place] = call.passed.pop(place)
-                if place in call.risks:
-                    call.risks[body_place] = call.risks.pop(place)
-            parameters.append(parameter)
 
     def json_body(self) -> tuple[Schema, object]:
         schema, value = self.json_object(2) if self.rng.random() < 0.7 else self.json_schema(3)
@@ -489,7 +438,7 @@ _ENCODINGS: list[tuple[str, Schema]] = [
     ("object", {"contentType": "application/json"}),
 ]
 
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "tsv": "\t", "pipes": "|"}
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|"}
 
 
 def _risk(location: str, style: str, explode: bool, value: object) -> str:
@@ -501,9 +450,7 @@ def _risk(location: str, style: str, explode: bool, value: object) -> str:
         if isinstance(value, dict) and any(isinstance(item, list | dict) for item in value.values()):
             return "" if style == "deepObject" else "a value inside a value"
         separator = "." if style == "label" else _SEPARATORS.get(style, ",")
-        unescaped = (
-            location in ("header", "cookie", "multipart") or style in _SEPARATORS or (style == "label" and explode)
-        )
+        unescaped = location in ("header", "cookie") or style in _SEPARATORS or (style == "label" and explode)
         joined = not explode or style in ("simple", "label")
         marks = separator + "=" * (explode and isinstance(value, dict))
         if joined and unescaped and any(mark in text for text in texts for mark in marks):

@@ -87,19 +87,6 @@ def test_the_media_type_is_the_one_that_takes_the_arguments(run: Run, service: S
     assert kinds == ["application/json", "multipart/form-data"]
 
 
-def test_a_property_with_the_name_of_a_parameter_is_an_argument_of_its_own(run: Run, service: Service) -> None:
-    """Required in the body, too, it takes the parameter's value where it is not passed."""
-    schema = {"type": "object", "required": ["id"], "properties": {"id": TEXT, "title": TEXT}}
-    parameters = [{"name": "id", "in": "path", "required": True, "schema": TEXT}]
-    document = writes({"application/json": {"schema": schema}}, "/cards/{id}", parameters=parameters)
-
-    result = run(document, "POST_cards_id('a', title='t')\nPOST_cards_id('a', body_id='b')")
-
-    assert result.exit_code == 0, result.output
-    assert [request.path for request in service.arrived] == ["/cards/a", "/cards/a"]
-    assert [json.loads(request.body) for request in service.arrived] == [{"id": "a", "title": "t"}, {"id": "b"}]
-
-
 @pytest.mark.parametrize(
     ("schema", "passed", "arrived"),
     [

@@ -17,12 +17,12 @@ from tests.protocols.wire.random_operations import RandomOperation, random_docum
 from tests.protocols.wire.service import Arrived, Service
 from tests.protocols.wire.wire_reader import ABSENT, Place, read_request
 
-OPERATIONS = 667
+OPERATIONS = 1000
 REFUSED_SHARE = 0.1
 LIMITS = Limits(calls=10_000, traffic=2**31, request_timeout=30)
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0", "2.0"])
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
 def test_a_service_reads_what_a_program_passed(service: Service, tmp_path: Path, version: str) -> None:
     """Random operations are sent and read back equal, or refused by the name of what their style cannot write."""
     made = random_document(1, version, OPERATIONS)

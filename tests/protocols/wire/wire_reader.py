@@ -1,8 +1,8 @@
 """Reads the arguments of a call back from its HTTP request, as a server that knows the API document does.
 
-It shares no code with what writes requests: styles are split by openapi-core, collection formats by bravado-core,
-brackets by qs, forms by Werkzeug, XML by xmltodict. Values are split before they are percent-decoded, so that an
-encoded separator belongs to the value. It reads what random_operations.py writes: no references, no composed schemas.
+It shares no code with what writes requests: styles are split by openapi-core, brackets by qs, forms by Werkzeug, XML by
+xmltodict. Values are split before they are percent-decoded, so that an encoded separator belongs to the value. It reads
+what random_operations.py writes: no references, no composed schemas.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, unquote_plus
 
 import xmltodict
-from bravado_core.param import cast_request_param, unmarshal_collection_format
-from bravado_core.spec import Spec
 from openapi_core.deserializing.styles import util
 from qs_codec import decode as read_brackets
 from werkzeug.datastructures import MultiDict
@@ -38,7 +36,6 @@ Schema: TypeAlias = Mapping[str, Any]
 Decode: TypeAlias = Callable[[str], str]
 
 _SEPARATORS = {"spaceDelimited": ("+", "%20"), "pipeDelimited": ("%7C", "|")}
-_SPACES = {"ssv": " ", "tsv": "\t", "pipes": "|"}
 _LOADERS = {
     "form": util.form_loads,
     "simple": util.simple_loads,
@@ -97,8 +94,6 @@ def _path_variables(template: str, path: str) -> dict[str, str]:
 def _value(parameter: Schema, pairs: Pairs, decode: Decode, parameters: Sequence[Schema]) -> Any:
     """The value of a parameter; what belongs to it is taken out of the pairs of a query."""
     name, location = parameter["name"], parameter["in"]
-    if "type" in parameter:
-        return _collection(parameter, _taken(pairs, name), decode)
     if "content" in parameter:
         texts = _taken(pairs, name)
         return json.loads(decode(texts[0])) if texts else ABSENT
@@ -155,26 +150,19 @@ def _read_body(operation: Schema, content: bytes, content_type: str) -> Any:
     kind = content_type.partition(";")[0].strip().lower()
     if not content and not kind:
         return ABSENT
-    fields = [parameter for parameter in operation.get("parameters", ()) if parameter["in"] == "formData"]
-    whole = next((parameter for parameter in operation.get("parameters", ()) if parameter["in"] == "body"), None)
-    if whole is not None or fields:  # Swagger 2.0
-        media: Schema = whole or {}
-        documented = operation.get("consumes", ["application/json"])
-    else:
-        documented = operation.get("requestBody", {}).get("content", {})
-        media = documented.get(kind, {})
+    documented = operation.get("requestBody", {}).get("content", {})
+    media: Schema = documented.get(kind, {})
     if kind not in documented:
         raise UnreadableError(f"Content-Type {kind or 'none'} is not among {list(documented)}")
     schema = media.get("schema", {})
     if kind == "application/x-www-form-urlencoded":
         pairs = _raw_pairs(content.decode("ascii"))
-        body = _swagger_form(fields, pairs) if fields else _form(media, pairs)
+        body = _form(media, pairs)
         if pairs:
             raise UnreadableError(f"undocumented field {pairs[0][0]}")
         return body
     if kind.startswith("multipart/"):
-        parts = _parts(content, content_type)
-        return _swagger_parts(fields, parts) if fields else _multipart(media, parts)
+        return _multipart(media, _parts(content, content_type))
     if kind in ("application/x-ndjson", "application/jsonl"):
         return [json.loads(line) for line in content.splitlines()]
     if kind.endswith("json"):
@@ -226,21 +214,6 @@ def _multipart(media: Schema, parts: Sequence[_Part]) -> dict[str, Any]:
     return whole
 
 
-def _swagger_form(fields: Sequence[Schema], pairs: Pairs) -> dict[str, Any]:
-    values = {field["name"]: _collection(field, _taken(pairs, field["name"]), unquote_plus) for field in fields}
-    return {name: value for name, value in values.items() if value is not ABSENT}
-
-
-def _swagger_parts(fields: Sequence[Schema], parts: Sequence[_Part]) -> dict[str, Any]:
-    files = {field["name"] for field in fields if field["type"] == "file"}
-    whole: dict[str, Any] = {name: data for name, _, data in parts if name in files}
-    pairs = [(name, quote(data, safe=" ,|\t")) for name, _, data in parts if name not in files]
-    whole |= _swagger_form([field for field in fields if field["name"] not in files], pairs)
-    if pairs:
-        raise UnreadableError(f"undocumented part {pairs[0][0]}")
-    return whole
-
-
 _Part: TypeAlias = tuple[str, str, bytes]
 """A part of a multipart body: its name, its media type in lower case without parameters, its data."""
 
@@ -258,24 +231,6 @@ def _parts(content: bytes, content_type: str) -> list[_Part]:
             name, kind, data = parts.pop()
             parts.append((name, kind, data + event.data))
     return parts
-
-
-def _collection(parameter: Schema, texts: Sequence[str], decode: Decode) -> Any:
-    """The value of a parameter of Swagger 2.0, as bravado-core reads it."""
-    name, collection_format = parameter["name"], parameter.get("collectionFormat", "csv")
-    if not texts:
-        return ABSENT
-    if len(texts) > 1 and collection_format != "multi":
-        raise UnreadableError(f"{name} was sent {len(texts)} times")
-    if parameter["type"] != "array":
-        return cast_request_param(parameter["type"], name, decode(texts[0]))
-    value: Any = list(texts)
-    if collection_format != "multi":
-        separator = _SPACES.get(collection_format, "")
-        value = texts[0].replace("+", "%20") if decode is unquote_plus else texts[0]
-        value = re.sub(re.escape(quote(separator, safe="")), separator, value, flags=re.I) if separator else value
-    raw = unmarshal_collection_format(Spec({}), {**parameter, "items": {"type": "string"}}, value)
-    return [cast_request_param(parameter["items"]["type"], name, decode(item)) for item in raw]
 
 
 def _raw_pairs(text: str) -> Pairs:

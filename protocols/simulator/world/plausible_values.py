@@ -17,7 +17,7 @@ from typing import cast
 
 from protocols.model import Schema
 from protocols.simulator.analysis.response_shape import ResponseShape, fits, type_name
-from protocols.simulator.world import word_lists
+from protocols.simulator.world import invented_words
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
@@ -27,8 +27,6 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
-_PLACES = frozenset("headquarters headquarter birthplace birth hometown location".split())
-_PERSONS = frozenset("author reviewer character director narrator composer host guest seller owner".split())
 _MAKERS = frozenset("author director artist owner actor character".split())
 _PROSE = frozenset("description overview summary content text biography bio review comment note".split())
 _USUALLY_FALSE = frozenset("restricted locked deleted disabled banned adult private explicit local".split())
@@ -153,9 +151,9 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
         return rng.choose(choices)
     if not pool and shape.types <= {"string", "null"} and (choices := _described_values(shape)):
         return rng.choose(choices)
-    if id(pool) not in shape.pool_summaries:
-        shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
-    summary = cast("_PoolSummary", shape.pool_summaries[id(pool)])
+    if id(pool) not in shape.cache.summaries:
+        shape.cache.summaries[id(pool)] = _summarize_pool(shape, pool)
+    summary = cast("_PoolSummary", shape.cache.summaries[id(pool)])
     values, kind = summary.values, summary.kind
     if kind == "null":
         return None
@@ -292,8 +290,6 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
             return _moment(example, _days(dated, rng, now))
         back = timedelta(days=rng.below(400), minutes=rng.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
-    if 0 < len(examples) < 6 and len(set(examples)) < 4 and (fresh := _novel_text(parts, examples, rng)):
-        return fresh
     if examples:
         example = rng.choose(examples)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
@@ -305,54 +301,35 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
     return _text_by_name(name, parts, last, form, rng, now)
 
 
-def _novel_text(parts: tuple[str, ...], examples: list[str], rng: SeededRNG) -> str:
-    """A new text where the document has too few that should differ: people, places, prose; else empty."""
-    if set(parts) & _PLACES:
-        return word_lists.place(rng) if rng.below(3) else ""
-    if min(map(len, examples)) > 40 and " " in examples[0]:
-        return word_lists.sentence(rng, 1 + rng.below(2)) if rng.below(4) or len(examples) == 1 else ""
-    if set(parts) & _PERSONS and rng.below(4) and not set(parts) & {"id", "key", "department", "type"}:
-        return word_lists.person(rng)
-    if len(parts) > 1 and parts[-1] == "name" and word_lists.is_venue(parts[0]) and rng.below(4):
-        return word_lists.invent_name(parts[0], rng)
-    return ""
-
-
 def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: SeededRNG, now: datetime) -> str:
     last = singular(last)
     if form == "uuid" or last in {"uuid", "guid"}:
         return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", rng)
     if form == "email" or last == "email":
-        return word_lists.person(rng).lower().replace(" ", ".") + "@example.com"
+        return invented_words.person(rng).lower().replace(" ", ".") + "@example.com"
     if form in {"uri", "url"} or last in {"url", "uri", "link", "href", "homepage", "website"}:
-        return f"https://example.com/{slug(word_lists.title(rng))}"
+        return f"https://example.com/{slug(invented_words.title(rng))}"
     if last in {"date", "birthday", "day"} or form == "date":
         return (now - timedelta(days=rng.below(9000))).strftime("%Y-%m-%d")
     if last in {"at", "timestamp", "time", "heartbeat"} or (len(parts) > 1 and last == "on"):
         return (now - timedelta(minutes=rng.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
     if _PROSE & set(parts):
-        return word_lists.sentence(rng, 2)
+        return invented_words.sentence(rng, 2)
     if last in {"country", "region", "market"}:
-        return word_lists.country(rng)
+        return invented_words.country(rng)
     if last in {"language", "locale", "lang"}:
         return rng.choose(_LANGUAGES)
     if last in {"city", "place", "town"}:
-        return word_lists.city(rng)
-    if last == "genre":
-        return rng.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
+        return invented_words.city(rng)
     if (last in {"name", "title"} and len(parts) > 1) or last in _MAKERS:
-        return word_lists.invent_name(parts[0], rng)
+        return invented_words.invent_name(parts[0], rng)
     if last in {"name", "title", "label"}:
-        return word_lists.title(rng)
+        return invented_words.title(rng)
     if last in {"id", "code", "key", "token", "isrc", "upc", "ean", "ref", "number"}:
         return "".join(rng.choose("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(12))
     if last in {"quantity", "amount", "price", "size", "count"}:
         return str(rng.between(1, 60))
-    if last == "version":
-        return f"{rng.between(1, 4)}.{rng.below(12)}.{rng.below(10)}"
-    if last == "phone":
-        return "+1555" + "".join(rng.choose(string.digits) for _ in range(7))
-    return word_lists.title(rng).lower() if last not in {"type", "status", "state"} else "standard"
+    return invented_words.title(rng).lower() if last not in {"type", "status", "state"} else "standard"
 
 
 def number(value: object) -> float | None:

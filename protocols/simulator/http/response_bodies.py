@@ -19,7 +19,7 @@ from protocols.simulator.http.messages import RequestError
 from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
-from protocols.simulator.world.values import is_date
+from protocols.simulator.world.plausible_values import is_date
 from protocols.simulator.world.world import World
 from protocols.text.words import identifier_stem, singular, words
 
@@ -33,7 +33,6 @@ _SCALARS = frozenset({str, int, float, type(None)})
 _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload".split()
 )
-_EARLIER = frozenset("upstream parent previous prerequisite prerequisites depends blocked required".split())
 
 
 class ResponseBodies:
@@ -210,11 +209,13 @@ class ResponseBodies:
 
     def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
         """The context of a played or viewed entity: its parent where it has one."""
-        around = edge.target
-        for pair in self.schema.pairs:
-            if pair.family and pair.work == edge.target.kind:
-                around = self._relations.parent(edge.target, pair) or around
+        around = self._whole(edge.target)
         return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
+
+    def _whole(self, entity: Entity) -> Entity:
+        """The entity of which another one is a part, such as the album of a track; else the entity itself."""
+        families = (pair for pair in self.schema.pairs if pair.family and pair.work == entity.kind)
+        return next(filter(None, (self._relations.parent(entity, pair) for pair in families)), entity)
 
     def _state_context(
         self, part: ResponseShape, state: Entity, name: str, shape: ResponseShape, frame: ResponseFrame
@@ -228,10 +229,8 @@ class ResponseBodies:
                 for option in inner.variants()
                 if option.kind and (entity := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
             ]
-            families = [(f, p) for f in linked for p in self.schema.pairs if p.family and p.work == f.kind]
-            around = next(
-                (e for f, p in families if (e := self._relations.parent(f, p))), linked[0] if linked else state
-            )
+            wholes = [whole for entity in linked if (whole := self._whole(entity)) is not entity]
+            around = next(iter((*wholes, *linked)), state)
         return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
 
     def _variant(self, shape: ResponseShape, entity: Entity) -> ResponseShape:
@@ -290,7 +289,7 @@ class ResponseBodies:
                     if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
             most = _MOST_NESTED[min(len(part.path), len(_MOST_NESTED) - 1)]
-            return [self._item(part.item, edge, frame) for edge in edges[:most][: part.max_items]]
+            return [self._item(part.item, edge, frame) for edge in edges[:most][: part.limit("maxItems")]]
         if part.shows_entity:
             return self._linked(part, entity, name, frame)
         pinned = isinstance(entity.values.get(name), dict)
@@ -358,7 +357,7 @@ class ResponseBodies:
             if identifier_stem(last) and part.item is not None:
                 kind = self.schema.entity_type_named("_".join(identifier_stem(last)))
                 if kind is not None:
-                    ids = [self._fields.identifier(member) for member in self._referenced(entity, kind.name, last)]
+                    ids = [self._fields.identifier(member) for member in self._referenced(entity, kind.name)]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
@@ -372,11 +371,9 @@ class ResponseBodies:
             return frame.values[last]
         return self._fields.value(entity, name, part)
 
-    def _referenced(self, entity: Entity, kind: str, name: str) -> list[Entity]:
-        """The entities behind a list of identifiers: `downstream_task_ids` of a task are tasks beside it."""
-        if kind == entity.kind:
-            return self._relations.siblings(entity, earlier=bool(_EARLIER.intersection(words(name))))
-        return [edge.target for edge in self._relations.first_related(entity, kind)]
+    def _referenced(self, entity: Entity, kind: str) -> list[Entity]:
+        """The entities behind a list of identifiers; none of its own type, which could form a circle."""
+        return [edge.target for edge in self._relations.first_related(entity, kind)] if kind != entity.kind else []
 
     def _requested_map(self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> dict[str, object]:
         """A map of texts under the identifiers of the query: `images` of `/images?ids=1,2`; empty without them."""
@@ -469,8 +466,6 @@ class ResponseBodies:
         kind = self.schema.entity_types.get(entity.kind)
         if part.shows_entity:
             return self._linked(part, entity, key, frame)
-        if kind and kind.date and key == kind.date and is_date(value):
-            return self._related_date(entity, kind.date, str(value), path, part)
         if not part.properties and not part.is_array:
             if self._fields.prescribed_values(entity, path) is not None:
                 return self._plain(entity, path, part, frame)
@@ -484,17 +479,6 @@ class ResponseBodies:
         if isinstance(value, list) and part.is_array:
             return self._plain_list(part, entity, path, frame, value)
         return self._plain(entity, path, part, frame)
-
-    def _related_date(self, entity: Entity, date_name: str, example: str, path: str, inner: ResponseShape) -> object:
-        """A date on or soon after an entity's main date, in the format of the example."""
-        first = str(self._fields.value(entity, date_name))
-        try:
-            moment = datetime.strptime(first[:10], "%Y-%m-%d")
-        except ValueError:
-            return self._fields.value(entity, path, inner)
-        rng = self.world.rng(entity, path)
-        moment += timedelta(days=rng.below(60) if rng.below(3) else 0)
-        return moment.strftime("%Y-%m-%d") + example[10:]
 
     def _plain_list(
         self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame, example: list[object] | None = None
@@ -513,8 +497,9 @@ class ResponseBodies:
         for query in (frame.values.get(n) for n in frame.values if label_of(n) in LIMITS):
             if not name and isinstance(query, int):
                 size = min(query, max(len(values), size))
-        size = max(size, part.min_items)
-        size = min(size, part.max_items) if part.max_items is not None else size
+        least, most = part.limit("minItems") or 0, part.limit("maxItems")
+        size = max(size, least)
+        size = min(size, most) if most is not None else size
         if part.item.properties:
             rows = [value for value in values if isinstance(value, dict)]
             if example is None and len(rows) > size:
@@ -530,8 +515,8 @@ class ResponseBodies:
             return rng.sample(scalars, size)
         if part.item.is_object or part.item.is_array:
             return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
-        generated = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
-        return list(dict.fromkeys(generated)) if part.min_items == 0 else generated
+        generated = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(size)]
+        return list(dict.fromkeys(generated)) if least == 0 else generated
 
     def _to_today(self, rows: list[dict[str, object]], entity: Entity, frame: ResponseFrame) -> list[dict[str, object]]:
         """Shift a series of dated rows (a forecast) to today or the requested day; dates of existing entities stay."""
