@@ -204,10 +204,6 @@ class Environment(ABC):
         """What the test with this number and this label starts from."""
         return {}
 
-    def picture(self) -> str:
-        """What was done, as SVG or HTML text for the page of a report; empty where there is nothing to see."""
-        return ""
-
     def close(self) -> None:  # noqa: B027 (most environments start nothing)
         """Stop what the environment started. It may not be used afterwards."""
 

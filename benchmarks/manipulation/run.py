@@ -251,7 +251,6 @@ class TestRunner:
             "details": dict(details),
             "prompt": {"sha256": _digest(messages), "messages": messages},
             "solution": solution,
-            "picture": self.environment.picture(),
         }
 
 

@@ -40,8 +40,7 @@ class TaskRecord:
     is a Solution's JSON.
 
     `grades` are those that a model gave it, None where none did. `details` are further figures of its score, and
-    `prompt` is the digest of its first prompt, and `picture` shows what was done, as SVG or HTML text, where the run
-    records them.
+    `prompt` is the digest of its first prompt, where the run records them.
     """
 
     id: str
@@ -55,7 +54,6 @@ class TaskRecord:
     counted: bool = False
     details: Mapping[str, float] = field(default_factory=dict)
     prompt: str = ""
-    picture: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -144,7 +142,6 @@ def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes], grades: Mappi
         grades=grades.get(solution_key(data["query"], data["solution"])),
         details=data.get("details", {}),
         prompt=data.get("prompt", {}).get("sha256", ""),
-        picture=data.get("picture", ""),
     )
 
 

@@ -21,7 +21,6 @@ from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.references import query_hash
 from tests.benchmarks.bench_runs import (
     BOTH,
-    CREDITS,
     LATEST,
     SEARCH,
     SEARCH_ONLY,
@@ -85,16 +84,6 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert "3/3 task tmdb-2: answered, success 1 path 1.00" in result.stderr
 
 
-def test_limit_can_be_raised(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """A first look at two tasks is a beginning of the whole run."""
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    endpoint(BOTH)
-    assert bench(films, tasks, out, "--limit", "2").exit_code == 0
-    assert summary(out)["tasks"] == 2
-    assert bench(films, tasks, out).exit_code == 0
-    assert summary(out)["tasks"] == 3
-
-
 def test_results_of_other_settings_are_not_mixed(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Another mode or another task file needs another folder; the message says what differs."""
     tasks, out = write(tmp_path, TASKS), tmp_path / "out"
@@ -121,21 +110,6 @@ def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None],
 
     assert responses[0] == responses[1]
     assert len(responses[0]) == 2
-
-
-def test_listed_candidates_are_taken_as_given(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """--candidates N is for files without lists, elsewhere it changes nothing; what was drawn is in the record."""
-    endpoint(BOTH)
-    tasks = write(tmp_path, TASKS[:1])
-    bench(films, tasks, tmp_path / "out", "--candidates", "2")
-    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
-    tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, CREDITS, LATEST]}])
-    listed = bench(films, tasks, tmp_path / "other", "--candidates", "2")
-    other_record = json.loads((tmp_path / "other" / "tasks" / "tmdb-0.json").read_text())
-
-    assert record["candidates"] == [SEARCH, CREDITS]
-    assert listed.exit_code == 0 and "--candidates goes without effect" in listed.stderr
-    assert set(other_record["candidates"]) == {SEARCH, CREDITS, LATEST}
 
 
 def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -307,19 +281,6 @@ def test_files_are_found_under_atc_data(
     assert "atc data pull toolflow" in nothing.stderr
     assert complete.exit_code == 0, complete.stderr
     assert summary(tmp_path / "out")["tasks"] == 3
-
-
-def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """A step-wise mode with tries: usage is summed over all, the final attempt is the path to the answer."""
-    search, credits = 'GET_search_film(query="The Long Tide")', "GET_film_film_id_credits(film_id=1)"
-    endpoint(f"Action: {search}", f"Action: {credits}", "Answer: someone")
-    result = bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", "--mode", "react@2", "--format", "text")
-    figures = summary(tmp_path / "out")
-
-    assert result.exit_code == 0, result.stderr
-    assert [figures[name] for name in ("mode", "path", "precision", "model_calls", "tool_calls")] == [
-        *("react@2", 100, 100, 3, 2)
-    ]
 
 
 def test_summary_takes_means_and_the_median() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.tasks.metrics import Alternative, Gold, Score, mean, percent, score, success_with_alternatives
+from benchmarks.tasks.metrics import Alternative, Gold, Score, score, success_with_alternatives
 from sandbox.records import CallRecord
 
 
@@ -63,13 +63,6 @@ def test_a_task_without_gold_is_an_error() -> None:
     """Nothing can be measured against no gold; silently counting it either way would be wrong."""
     with pytest.raises(ValueError, match="without gold calls"):
         score(Gold({}), [[call("search")]], "answered")
-
-
-def test_means_are_in_percent() -> None:
-    """A table shows 66.67, and 0 when there was no task."""
-    assert percent([1, 1, 0]) == 66.67
-    assert percent([]) == 0
-    assert mean([2, 4]) == 3
 
 
 ALTERNATIVES = [Alternative("search", "find", "."), Alternative("images", None, ".")]

@@ -83,15 +83,6 @@ def test_they_are_shown(tasks: Path, films: Path) -> None:
     assert "RESTful" in atc("data", "show", tasks, "--api", films).stdout
 
 
-def test_a_packaged_benchmark_is_shown_by_domain() -> None:
-    """`tiny` has two APIs, and a row for both together."""
-    rows = json.loads(atc("data", "show", "tiny", "--json").stdout)
-
-    assert [row["domain"] for row in rows] == ["museum", "parcels", "all"]
-    assert [row["tasks"] for row in rows] == [14, 10, 24]
-    assert rows[2]["tools"] == rows[0]["tools"] + rows[1]["tools"]
-
-
 def test_the_papers_benchmark_is_shown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """RestBench's TMDB has 54 tools, as in Table 8 of the ATC paper, and about as much documentation for each."""
     monkeypatch.setenv("ATC_DATA", str(data))

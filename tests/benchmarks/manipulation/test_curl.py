@@ -19,16 +19,6 @@ def test_a_line_is_a_request() -> None:
     assert request.body == '{"a": 1}'
 
 
-def test_a_default_port_is_left_out() -> None:
-    """Other ports stay, and so does the default port of the other scheme."""
-    origins = {"https://a.org:443/x": "https://a.org", "http://a.org:80": "https://a.org", "a.org:80": "https://a.org"}
-    origins |= {"https://a.org:80": "https://a.org:80", "http://a.org:8080": "https://a.org:8080"}
-    for address, origin in origins.items():
-        assert parse_curl(f"curl '{address}'").origin == origin
-    with pytest.raises(CurlError, match="no address"):
-        parse_curl("curl 'https://a.org:x'")
-
-
 def test_the_method_follows_from_the_body() -> None:
     """Without a method it is GET, and POST with a body, as curl does."""
     assert parse_curl(f"curl '{URL}'").method == "GET"

@@ -34,26 +34,6 @@ def released() -> HomeSearch:
     return HomeSearch(compat=True)
 
 
-def test_a_program_for_atc_prints_what_its_search_returns(home: HomeSearch) -> None:
-    """It does the same as the label, and has an answer: the criteria that were submitted."""
-    test = home.tests[0]
-    home.reset(test)
-    result = home.act(test.programs[0])
-
-    assert home.score().value == 1.0
-    assert result.observation == f"{home.state.criteria}\n"
-
-
-def test_goals_say_the_values_of_their_labels(home: HomeSearch) -> None:
-    """Numbers and places stand in the goal, but for floors and minutes that are said in words."""
-    for test in home.tests:
-        for line in test.labels[0].splitlines():
-            argument = line.partition("(")[2].rstrip(")")
-            spoken = "commute" in line or "floor" in line
-            if argument and argument[0] != "[" and argument not in ('"buy"', '"rent"') and not spoken:
-                assert argument.strip('"') in test.goal, (test.goal, line)
-
-
 @pytest.mark.parametrize(
     "program",
     [
@@ -94,23 +74,6 @@ def test_what_the_rules_refuse_is_not_executable(home: HomeSearch, program: str)
     assert home.score().failure == "non-executable"
 
 
-def test_failures_are_classed_in_the_papers_order(home: HomeSearch) -> None:
-    """Prose around the code is not executable; then comes a wrong function, then a wrong argument."""
-    test = ManipulationTest("x", TEST.goal, (PROGRAM,), (tuple(line.partition("(")[0] for line in CALLS),))
-    programs = [
-        f"Here is the program:\n{PROGRAM}",
-        PROGRAM.replace("set_num_beds", "set_num_baths"),
-        PROGRAM.replace("500000", "50000"),
-    ]
-    failures = []
-    for program in programs:
-        home.reset(test)
-        home.act(program)
-        failures.append(home.score().failure)
-
-    assert failures == ["non-executable", "wrong API", "wrong arguments"]
-
-
 def test_f1_counts_the_criteria_that_are_equal(home: HomeSearch) -> None:
     """Of six criteria, the two minima that a search fills in included, one is wrong."""
     score = outcome(home, TEST, PROGRAM.replace("500000", "50000"))
@@ -129,10 +92,3 @@ def test_a_program_must_end_with_a_search(home: HomeSearch, released: HomeSearch
 
     assert [outcome(home, TEST, program).failure for program in (without, late)] == ["non-executable"] * 2
     assert [outcome(released, TEST, program).value for program in (without, late)] == [1.0, 1.0]
-
-
-def test_an_empty_program_fails_either_way(home: HomeSearch, released: HomeSearch) -> None:
-    """Nothing was set; as released, that is executable."""
-    assert outcome(home, TEST, "").failure == "non-executable"
-    assert outcome(released, TEST, "").failure != "non-executable"
-    assert outcome(released, TEST, "").value == 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,6 @@ from benchmarks.manipulation.selection import Selection
 from protocols.errors import UsageError
 from tests.benchmarks.manipulation.perfect import LabelModel
 
-SETTINGS = ManipulationSettings("manipulation", "labels", "action", 3, 1, "paper", "bm25", False)
 WEATHER = "https://api.openweathermap.org"
 CATS = "https://api.thecatapi.com"
 
@@ -118,16 +117,6 @@ def test_labels_of_files_solve_their_tests_in_both_ways(name: str, tmp_path: Pat
         assert environment.score().value < 1
 
 
-def test_the_prompt_has_the_files_as_they_are(tmp_path: Path) -> None:
-    """Description and signature of each function, and the demonstration."""
-    with closing(open_original("home", HOME.write(tmp_path / "files"))) as environment:
-        generator = ActionGenerator(environment, Selection(environment, shots=1))
-        text = generator.messages("Buy in Ulm", environment.tests[0])[0].content
-
-    assert "# Start.\n# Comes last.\nAPI.search()" in text
-    assert "Task: Rent in Essen\nAction:\n" + HOME.examples[0][1] in text
-
-
 def test_labels_that_do_not_run_are_left_out(tmp_path: Path) -> None:
     """What is left of a test are the labels that solve it; several of those all count."""
     with closing(open_original("home", HOME.write(tmp_path / "home"))) as environment:
@@ -135,17 +124,6 @@ def test_labels_that_do_not_run_are_left_out(tmp_path: Path) -> None:
     with closing(open_original("virtualhome", ALL["virtualhome"].write(tmp_path / "virtualhome"))) as environment:
         assert environment.tests[0].labels[1] == "Agent.Find(novel)\nAgent.Grab(novel)"
         assert environment.tests[0].programs[1] == 'Agent.Find("novel")\nAgent.Grab("novel")'
-
-
-def test_a_vote_against_may_be_minus_one(tmp_path: Path) -> None:
-    """The service takes it for a label of files, and keeps it apart from a vote of 0."""
-    label = f'curl -X POST \'{CATS}/v1/votes\' -d \'{{"image_id": "abc", "value": -1}}\''
-    folder = replace(ALL["cat"], tests=[("A bad one", [label])]).write(tmp_path / "files")
-    with closing(open_original("cat", folder)) as environment:
-        for text, value in ((label, 1), (label.replace("-1", "0"), 0)):
-            environment.reset(environment.tests[0])
-            environment.act(text)
-            assert environment.score().value == value
 
 
 def test_compat_takes_labels_that_the_released_evaluator_takes(tmp_path: Path) -> None:
@@ -209,35 +187,6 @@ def test_files_in_another_form_are_named(place: str, content: str, message: str,
     with pytest.raises(UsageError) as caught:
         open_original("home", folder)
     assert str(caught.value).startswith(f"{folder}/{message}")
-
-
-def test_nothing_is_begun_with_files_in_another_form(tmp_path: Path) -> None:
-    """The command says it in a line, and makes no folder."""
-    folder, answers = HOME.write(tmp_path / "files"), tmp_path / "answers.jsonl"
-    (folder / "test.jsonl").write_text("{}\n")
-    answers.write_text("")
-    options = ["--model", f"replay:{answers}", "--files", str(folder), "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, ["bench", "manipulation", "--task", "home", *options])
-
-    assert done.exit_code == 2
-    assert "line 1: no test; it has its goal" in " ".join(done.output.split())
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "action", "message"),
-    [
-        ("weather", f"curl -X GET '{WEATHER}/nowhere'", "GET https://api.openweathermap.org/nowhere is no function"),
-        ("cat", "Sorry.", "no line begins with curl"),
-        ("virtualhome", "Sleep well.", "it calls no function of virtualhome"),
-    ],
-)
-def test_a_demonstration_that_names_no_function(name: str, action: str, message: str, tmp_path: Path) -> None:
-    """It is named with its file and line."""
-    folder = Files(ALL[name].functions, [("Go", action)], ALL[name].tests).write(tmp_path / "files")
-
-    with pytest.raises(UsageError, match=f"0_0.txt, line 3: {message}"):
-        open_original(name, folder)
 
 
 @pytest.mark.parametrize("name", [pytest.param("sheets", marks=pytest.mark.manipulation), "webshop", "tabletop"])

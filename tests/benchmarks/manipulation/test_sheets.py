@@ -51,16 +51,6 @@ def test_with(label: str, *check: str, worksheets: Mapping[str, Any] | None = No
 test_with.__test__ = False  # type: ignore[attr-defined]
 
 
-def test_nothing_done_passes_as_released(released: SheetsEnvironment) -> None:
-    """There the empty program passes where no value and no format is to change."""
-    passed = set()
-    for test in released.tests:
-        released.reset(test)
-        if released.score().value:
-            passed |= set(test.state["check"])
-    assert passed == {"layout", "size", "workbook"}
-
-
 def _renamed(program: str) -> str:
     return re.sub(r"(\w+)\(", r"\1_now(", program, count=1)
 
@@ -143,17 +133,6 @@ def test_what_counts_as_equal(sheets: SheetsEnvironment) -> None:
     assert scored(sheets, bold, f'worksheet.format("A1", {form})').value == 1
 
 
-def test_mistakes_fall_into_the_three_classes(sheets: SheetsEnvironment) -> None:
-    """Prose around the code cannot be run, another function is the wrong one, another cell is a wrong argument."""
-    test = test_with('worksheet.update("C2", 9)')
-    label = test.labels[0]
-
-    assert scored(sheets, test, f"```python\n{label}\n```").failure == "non-executable"
-    assert scored(sheets, test, "worksheet.delete_rows(2)").failure == "wrong API"
-    assert scored(sheets, test, 'worksheet.update("C3", 9)').failure == "wrong arguments"
-    assert scored(sheets, test, 'worksheet.update("C2", 9)\nworksheet.update("ZZ9", 1)').failure == "non-executable"
-
-
 def test_holes_of_the_released_scorer(sheets: SheetsEnvironment, released: SheetsEnvironment) -> None:
     """Wrong places, damaged other worksheets, missing merges and labels that are not run count only under compat."""
     for label, program, check in (
@@ -217,18 +196,3 @@ def test_a_label_that_does_not_run_is_named(sheets: SheetsEnvironment) -> None:
     """A test with a broken label is an error of the test, and says which."""
     with pytest.raises(ValueError, match=r"the label .*delete_rows\(9, 2\).* does not run"):
         sheets.reset(test_with("worksheet.delete_rows(9, 2)"))
-
-
-def test_an_agent_that_changes_the_wrong_value_has_wrong_arguments() -> None:
-    """What an agent's program called decides the class of its failure, as for a program of the generator."""
-    environment = SheetsEnvironment()
-    try:
-        test = environment.tests[0]
-        environment.reset(test)
-        environment.note_calls(test.names[0])
-        assert environment.score().failure == "wrong arguments"
-        environment.reset(test)
-        environment.note_calls(["worksheet.clear"])
-        assert environment.score().failure == "wrong API"
-    finally:
-        environment.close()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.manipulation.environment import ManipulationTest, TestScore
+from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.environment import Tabletop
 from benchmarks.manipulation.tabletop.phrases import Phrases
 from benchmarks.manipulation.tabletop.scene import Placement, Scene
-from protocols.errors import UsageError
 from tests.benchmarks.manipulation.tabletop_mutants import equal, mutants, outcome
 
 EACH = 'for block in parse_obj_name("the blocks"):\n    '
@@ -53,35 +49,6 @@ def scene() -> Scene:
     return scene
 
 
-def test_the_first_tests_have_all_types(tabletop: Tabletop) -> None:
-    """`--limit 15` takes one test of each of the 15 types of instruction."""
-    assert len({test.state["type"] for test in tabletop.tests[:15]}) == 15
-
-
-def test_setups_have_the_papers_numbers_of_objects(tabletop: Tabletop) -> None:
-    """Up to four blocks and bowls, at least 15 cm from one another, within the area where objects start."""
-    for test in tabletop.tests:
-        points = list(test.state["objects"].values())
-        blocks = sum(name.endswith("block") for name in test.state["objects"])
-        assert 1 <= blocks <= 4
-        assert len(points) - blocks <= 4
-        assert all(-0.2 <= x <= 0.2 and -0.7 <= y <= -0.3 for x, y in points)
-        pairs = [(a, b) for place, a in enumerate(points) for b in points[:place]]
-        assert all((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 >= 0.15**2 for a, b in pairs)
-
-
-def test_demonstrations_run_wherever_their_objects_lie(tabletop: Tabletop) -> None:
-    """In three layouts each ends without an error, whatever the conditions in it come to."""
-    grid = [[x, y] for x in (-0.2, 0.0, 0.2) for y in (-0.7, -0.5, -0.3)]
-    for number, shown in enumerate(tabletop.demonstrations):
-        names = re.findall(r"'(.+?)'", shown.goal)
-        for turn in (1, 2, 4):
-            points = [grid[(number + turn * place) % len(grid)] for place in range(len(names))]
-            test = a_test("SI_1", dict(zip(names, points, strict=True)))
-            outcome(tabletop, test, shown.action)
-            assert not tabletop.error, (shown.action, tabletop.error)
-
-
 def test_another_seed_lays_the_objects_elsewhere(tabletop: Tabletop) -> None:
     """The same seed lays them in the same places again, and the labels hold of every layout."""
     for test in tabletop.tests:
@@ -92,17 +59,6 @@ def test_another_seed_lays_the_objects_elsewhere(tabletop: Tabletop) -> None:
             assert outcome(tabletop, test, test.labels[-1], seed).value == 1.0, (test.id, seed)
         assert layouts[1] == layouts[3]
         assert layouts[0] != layouts[1] != layouts[2]
-
-
-def test_samples_end_where_all_colours_are_used() -> None:
-    """A demonstration has so many variants as its words have colours; more is refused, not waited for."""
-    environment = open_environment("tabletop")
-    assert isinstance(environment, Tabletop)
-    single = next(pair for pair in environment.demonstrations if "red" not in pair.goal)
-    vars(environment)["demonstrations"] = [single]
-
-    with pytest.raises(UsageError, match=r"hardly more than \d+ different samples; ask for fewer"):
-        environment.samples(100_000, seed=0)
 
 
 def test_no_mutant_of_any_label_scores(tabletop: Tabletop) -> None:
@@ -116,39 +72,6 @@ def test_no_mutant_of_any_label_scores(tabletop: Tabletop) -> None:
                 scored.append((test.id, kind))
 
     assert (scored, len(kinds)) == ([], 16)
-
-
-def test_failures_are_classed_in_the_papers_order(tabletop: Tabletop) -> None:
-    """Prose around the code is not executable; nothing picked up is a wrong function, else it is a wrong argument."""
-    test = a_test("SI_2", OBJECTS, place="left side")
-    program = (
-        'for block in parse_obj_name("the blocks"):\n    put_first_on_second(block, parse_position("the right side"))'
-    )
-    programs = [
-        f"This moves them:\n{program}",
-        f'{EACH}point_gripper_to(parse_position("the left side"))',
-        program,
-    ]
-    failures = []
-    for text in programs:
-        tabletop.reset(test)
-        tabletop.act(text)
-        failures.append(tabletop.score().failure)
-
-    assert failures == ["non-executable", "wrong API", "wrong arguments"]
-
-
-def test_an_empty_program_is_not_executable(tabletop: Tabletop) -> None:
-    """As released it is, and fails for want of calls."""
-    released = Tabletop(compat=True)
-    failures = []
-    for environment in (tabletop, released):
-        environment.reset(tabletop.tests[0])
-        environment.act("")
-        failures.append(environment.score().failure)
-    released.close()
-
-    assert failures == ["non-executable", "wrong API"]
 
 
 STACK = 'stack_objects_in_order(["red block", "blue block", "green block"])'
@@ -182,17 +105,6 @@ def test_holes_of_the_released_checks_are_closed(
     """What the released check takes for done is not."""
     assert outcome(released, test, program).value == 1.0
     assert outcome(tabletop, test, program).value == 0.0
-
-
-def test_a_block_is_where_it_is_wanted_within_5_cm(tabletop: Tabletop) -> None:
-    """4.9 cm away is there, 5.1 cm is not."""
-    test = a_test("UI_2", {"red block": [0.0, -0.6]}, place="top left corner")
-    values = [
-        outcome(tabletop, test, f"put_first_on_second('red block', [-0.25 + {gap}, -0.25])").value
-        for gap in (0.049, 0.051)
-    ]
-
-    assert values == [1.0, 0.0]
 
 
 def test_the_topmost_block_near_a_point_is_picked(scene: Scene) -> None:
@@ -299,16 +211,3 @@ def test_phrases_for_several_places(scene: Scene, phrase: str, points: list[list
 def test_questions(scene: Scene, question: str, reply: Any) -> None:
     """Answers are values that a program goes on with."""
     assert Phrases(scene).answer(question) == reply
-
-
-def test_a_picture_shows_what_was_moved(tabletop: Tabletop) -> None:
-    """An SVG with all objects by name, and a dashed outline and an arrow for each block that was moved."""
-    test = a_test("SI_3", OBJECTS, bowl="red bowl")
-    assert outcome(tabletop, test, "put_first_on_second('red block', 'red bowl')") == TestScore(0.0, "wrong arguments")
-    picture = tabletop.picture()
-    svg = ElementTree.fromstring(picture)
-
-    assert {title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")} == set(OBJECTS)
-    assert (picture.count("stroke-dasharray"), picture.count("<line")) == (1, 1)
-    assert svg.get("aria-label") == "red block moved"
-    assert 'aria-label="nothing moved"' in render(tabletop.scene.places, tabletop.scene.places)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.manipulation.environment import TestScore
-from benchmarks.manipulation.virtualhome.activities import read_activities
 from benchmarks.manipulation.virtualhome.environment import VirtualHome, likeness
-from benchmarks.manipulation.virtualhome.grounding import agent_functions, call_error, ground
+from benchmarks.manipulation.virtualhome.grounding import ground
 from sandbox import Sandbox
 
 HOME = VirtualHome()
@@ -21,48 +20,6 @@ def scored(text: str, number: int = 0, home: VirtualHome = HOME) -> TestScore:
     home.reset(home.tests[number])
     home.act(text)
     return home.score()
-
-
-def test_functions_and_objects() -> None:
-    """There are 40 functions over 178 objects; a prompt shows what they do and not what they take."""
-    functions = agent_functions()
-    sizes = {name: [len(objects) for objects in function.objects.values()] for name, function in functions.items()}
-
-    assert len(functions) == len(HOME.functions) == 40
-    assert sizes["Find"] == [172]
-    assert sizes["Put"] == [77, 42]
-    assert sizes["Sleep"] == []
-    assert (
-        len({thing for function in functions.values() for part in function.objects.values() for thing in part}) == 178
-    )
-    shown = {document.name: document.signature for document in HOME.functions}
-    assert shown["Agent.Put"] == "Agent.Put(object1, object2)"
-    assert shown["Agent.Sleep"] == "Agent.Sleep()"
-
-
-def test_activities_are_apart() -> None:
-    """There are 83 activities to show and 100 to test, without a goal or program in common; each function is shown."""
-    shown, tested = read_activities("demonstrations"), read_activities("tests")
-    programs = {program for activity in shown for program in activity.variations}
-
-    assert (len(shown), len(tested)) == (83, 100)
-    assert len({activity.goal for activity in (*shown, *tested)}) == 183
-    assert not programs & {program for activity in tested for program in activity.variations}
-    assert {step[0] for entry in shown for program in entry.programs for step in program} == set(agent_functions())
-    assert {name for entry in HOME.demonstrations for name in entry.names} == {f.name for f in HOME.functions}
-
-
-def test_all_that_is_written_can_be_executed() -> None:
-    """No line of any variation has an object that its function does not take."""
-    errors = {
-        call_error(step[0], step[1:])
-        for part in ("demonstrations", "tests")
-        for activity in read_activities(part)
-        for program in activity.variations
-        for step in program
-    }
-
-    assert errors == {""}
 
 
 def _swapped(lines: list[str]) -> list[str]:
@@ -110,16 +67,6 @@ def test_a_step_that_may_be_left_out_is_no_mistake() -> None:
     assert without != whole
     assert without in WAKING.labels
     assert scored(without, number).value == 1
-
-
-def test_failures_are_of_three_classes() -> None:
-    """Prose around the calls is not executable, then comes a wrong function, then a wrong object."""
-    label = HOME.tests[0].labels[0]
-    lines = label.splitlines()
-
-    assert scored(f"Sure!\n{label}").failure == "non-executable"
-    assert scored("\n".join(["Agent.StandUp()", *lines[1:]])).failure == "wrong API"
-    assert scored("\n".join(["Agent.WalkTo(bedroom)", *lines[1:]])).failure == "wrong arguments"
 
 
 def test_likeness_is_the_longest_common_subsequence() -> None:

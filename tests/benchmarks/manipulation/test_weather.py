@@ -97,14 +97,6 @@ def test_calls_that_are_answered_alike_are_equal(weather: OpenWeather) -> None:
         assert judged(weather, test, WEATHER.format(place, "")).value == 1
 
 
-def test_a_line_ends_with_a_single_quote(weather: OpenWeather) -> None:
-    """That is a rule of the released evaluator."""
-    label = WEATHER.format("q=porto", "")
-    score = judged(weather, weather_test(label), label.replace("'", '"'))
-
-    assert score.failure == "non-executable"
-
-
 def test_prose_is_skipped_with_compat() -> None:
     """The released evaluator takes the first curl line out of any text; by default such a text does not execute."""
     with closing(OpenWeather(compat=True)) as weather:

@@ -8,14 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.manipulation.environment import ActionResult, ManipulationTest, TestScore
+from benchmarks.manipulation.environment import ActionResult, TestScore
 from benchmarks.manipulation.webshop.catalogue import Product, products
 from benchmarks.manipulation.webshop.environment import WebShop
 from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals, training_goals
-from benchmarks.manipulation.webshop.oracle import trajectory
 from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
 from benchmarks.manipulation.webshop.session import find
-from protocols.errors import UsageError
 from sandbox import Sandbox
 
 SHOP = WebShop()
@@ -63,20 +61,6 @@ def test_every_label_has_the_whole_reward() -> None:
         assert SHOP.score() == TestScore(1.0, "", {"success": 1.0, "steps": float(len(results))})
 
 
-def test_limits_are_drawn_by_the_seed() -> None:
-    """The limit is one of four multiples of ten above the price, stands in the sentence, and depends on the seed."""
-    for number, goal in enumerate(GOALS):
-        limits = {goal.limit(seed) for seed in range(20)}
-        above = int(goal.product.price // 10) * 10
-        assert limits <= {above + 20, above + 30, above + 40}
-        for seed in (0, 7):
-            page = SHOP.reset(SHOP.tests[number], seed)
-            assert page == SHOP.reset(SHOP.tests[number], seed)
-            assert f" {goal.limit(seed)} dollars" in page
-    assert sum(goal.limit(0) != goal.limit(1) for goal in GOALS) > 40
-    assert all(goal.instruction(0) == test.goal for goal, test in zip(GOALS, SHOP.tests, strict=True))
-
-
 def _other_option(lines: list[str], goal: ShopGoal) -> list[str]:
     for name, value in goal.options.items():
         for offered in goal.product.options[name]:
@@ -111,27 +95,6 @@ def test_no_mutant_has_the_whole_reward(kind: str) -> None:
         score = scored(MUTANTS[kind](label(number), goal), number)
         assert score.value < 1
         assert score.failure
-
-
-def test_another_product() -> None:
-    """One that costs too much, or lacks a quality or an option, is worth less; one of another kind is worth nothing."""
-    count = 0
-    for number, goal in enumerate(GOALS):
-        like = [product for product in products().values() if product.name == goal.product.name]
-        for lacks in (
-            lambda product, goal: product.price > goal.limit(0),
-            lambda product, goal: any(
-                quality not in (product.title + str(product.bullets)).lower() for quality in goal.attributes
-            ),
-            lambda product, goal: any(not fitting_options(product.options[n], [v]) for n, v in goal.options.items()),
-        ):
-            wrong = next((product for product in like if lacks(product, goal)), None)
-            count += wrong is not None
-            assert wrong is None or scored(to_product(wrong, number), number).value < 1
-        other = next(product for product in products().values() if kind_factor(product, goal.product) == 0)
-        score = scored(to_product(other, number), number)
-        assert (score.value, score.details["success"]) == (0, 0)
-    assert count > 90
 
 
 def test_what_is_equal_by_the_shops_rule() -> None:
@@ -188,21 +151,6 @@ def test_the_reward() -> None:
     assert kind_factor(other, replace(wanted, title="Something")) == 0.5
     many = replace(wanted, title="boots sandals slippers jacket shirt socks scarf backpack speaker cable lamp")
     assert kind_factor(replace(near, title="Boots"), many) == 0.1
-
-
-def test_failures_are_of_three_classes() -> None:
-    """Prose around an action is not executable, then comes a wrong function, then a wrong product or option.
-
-    Blanks around it are none.
-    """
-    lines = label()
-
-    assert scored([f"Sure! {lines[0]}", *lines[1:]]).failure == "non-executable"
-    assert scored([lines[0].replace("search", "click"), *lines[1:]]).failure == "wrong API"
-    assert scored(_other_option(lines, GOALS[0])).failure == "wrong arguments"
-    assert scored([f"{lines[0]} and then {lines[1]}", *lines[1:]]).failure == "non-executable"
-    assert scored([f" {line} \n{lines[0]}" for line in lines]).value == 1
-    assert scored([""]) == TestScore(0.0, "non-executable", {"success": 0.0, "steps": 1.0})
 
 
 def test_pages() -> None:
@@ -279,18 +227,6 @@ def test_demonstrations_and_samples() -> None:
     assert all(sample.action.partition("[")[0] == sample.names[0] for sample in samples)
 
 
-def test_short_pages() -> None:
-    """They leave out four of five other products, and the product stays."""
-    goal = training_goals()[0]
-    whole, cut = (trajectory(goal, cut=short) for short in (False, True))
-    (whole_page, action), (cut_page, cut_action) = whole[1], cut[1]
-    listed = [sum(button.startswith("b0") for button in page.buttons) for page in (whole_page, cut_page)]
-
-    assert action == cut_action
-    assert listed == [10, 3]
-    assert f"click[{goal.product.id.lower()}]" == action
-
-
 def test_programs() -> None:
     """A program buys within one run; an action that cannot be done ends it."""
     with Sandbox(SHOP.protocol(), track=False) as sandbox:
@@ -305,14 +241,3 @@ def test_programs() -> None:
     assert run.error is not None
     assert (run.error.type, run.error.line, run.error.tool) == ("ValueError", 3, "click")
     assert SHOP.score().failure == "wrong API"
-
-
-def test_bad_input() -> None:
-    """A test without a session of the shop is refused, and so is a step before the start."""
-    for state in ({}, {"session": 100}, {"session": "1"}):
-        with pytest.raises(UsageError, match="has no session of the shop; sessions are 0 to 99"):
-            SHOP.reset(ManipulationTest("x", "", ("",), (("search",),), state=state))
-    with pytest.raises(ValueError, match="reset the environment"):
-        WebShop().act("search[tea]")
-    with pytest.raises(ValueError, match="reset the environment"):
-        WebShop().score()

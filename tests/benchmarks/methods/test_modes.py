@@ -10,7 +10,7 @@ import pytest
 
 from atc import Agent, Solution
 from atc.events import CallMade, Event, ModelWaiting, ProgramWritten, SolveEnded
-from atc.models import Completion, Message, Usage
+from atc.models import Completion, Message
 from atc.models.budget import BudgetedModel
 from atc.modes import modes, parse
 from atc.profile import SMALL
@@ -22,7 +22,7 @@ from protocols.render import estimate
 from protocols.samples import sample as sample_document
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI
-from tests.scripted import ScriptedModel, sample
+from tests.scripted import ScriptedModel
 
 CITY = 'GET_cities(query="Oslo")'
 WEATHER = 'GET_cities_city_id_weather(city_id="osl")'
@@ -227,23 +227,6 @@ def test_each_mode_ends_when_its_budget_is_used_up(weather: LocalAPI, mode: str)
 
 
 @pytest.mark.parametrize("mode", COMPARED)
-def test_tokens_are_a_budget_too(weather: LocalAPI, mode: str) -> None:
-    class Wordy(Scripted):
-        def complete(
-            self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024
-        ) -> Completion:
-            completion = super().complete(messages)
-            return Completion(completion.text, Usage(60_000, 5_000, 0, 1, 0.01), "stop")
-
-    model = Wordy(ENDLESS[mode], forever=True)
-    solution = ask(weather, mode, model)
-
-    assert solution.status == "limit"
-    assert "tokens" in solution.message
-    assert len(model.asked) <= 4
-
-
-@pytest.mark.parametrize("mode", COMPARED)
 def test_an_api_that_is_down_ends_every_mode(mode: str) -> None:
     """As in the loop: no other call would get any further, so the model is not asked again."""
     with LocalAPI() as api:
@@ -270,14 +253,6 @@ def test_a_write_that_is_not_allowed_ends_every_mode(weather: LocalAPI, mode: st
     assert [call.refused for call in solution.calls] == [True]
 
 
-@pytest.mark.parametrize("mode", COMPARED)
-def test_a_model_that_fails_keeps_what_was_called(weather: LocalAPI, mode: str) -> None:
-    solution = ask(weather, mode, Scripted(*TWO_CALLS[mode][: {"codeact": 2, "react": 2, "dfsdt": 2}.get(mode, 5)]))
-
-    assert solution.status == "model_error"
-    assert len(solution.calls) == len(weather.requests) > 0
-
-
 # --- step by step
 
 
@@ -297,14 +272,6 @@ def test_what_a_model_makes_up_after_its_action_is_dropped(weather: LocalAPI) ->
 
     assert solution.answer == "It rains."
     assert not any("sunny" in message.content for message in model.asked[1])
-
-
-def test_the_program_of_a_path_is_its_calls(weather: LocalAPI) -> None:
-    """A line of Python for each call, and each record names its line."""
-    solution = ask(weather, "react", Scripted(*rain()))
-
-    assert solution.program == "GET_cities(query='Oslo')\nGET_cities_city_id_weather(city_id='osl')"
-    assert [call.line for call in solution.calls] == [1, 2]
 
 
 def test_wrong_arguments_are_told_before_anything_is_sent(weather: LocalAPI) -> None:
@@ -377,12 +344,6 @@ def test_a_sibling_is_asked_to_differ_and_does_not_see_the_branch(weather: Local
     assert again[:-1] == model.asked[1][:-1]
     assert "GET_cities_city_id_weather(city_id='xxx') -> Error" in again[-1].content
     assert "were tried" not in "".join(message.content for message in after)
-
-
-def test_to_give_up_at_once_asks_for_another_first_step(weather: LocalAPI) -> None:
-    solution = ask(weather, "dfsdt", Scripted(act('give_up(reason="no idea")'), *rain()))
-
-    assert solution.status == "answered"
 
 
 def test_a_path_that_grows_too_long_is_left(weather: LocalAPI) -> None:
@@ -502,12 +463,6 @@ def test_tries_stop_at_the_first_answer(weather: LocalAPI) -> None:
     assert score(GOLD, [attempt.calls for attempt in solution.attempts], solution.status).precision == 1
 
 
-def test_tries_end_with_their_number(weather: LocalAPI) -> None:
-    solution = ask(weather, "dfsdt@2", Scripted(act('give_up(reason="no")'), forever=True))
-
-    assert (solution.status, len(solution.attempts), solution.usage.model_calls) == ("failed", 2, 4)
-
-
 def test_the_loop_can_be_tried_anew(weather: LocalAPI) -> None:
     """Each try has all its reflections, and begins without what went before."""
     model = Scripted("print(a)", "print(b)", f"print({CITY})")
@@ -525,16 +480,6 @@ def test_no_try_repeats_a_write(weather: LocalAPI) -> None:
 
     assert solution.answer == "Done."
     assert [got.method for got in weather.requests].count("POST") == 1
-
-
-def test_what_another_try_cannot_mend_ends_the_solve(weather: LocalAPI) -> None:
-    model = Scripted(act('POST_alerts(text="Storm")'), forever=True)
-
-    assert ask(weather, "react@3", model, writes="deny").usage.model_calls == 1
-
-
-def test_a_model_that_cannot_draw_is_just_asked() -> None:
-    assert sample(ScriptedModel("yes"), [Message("user", "?")], seed=1).text == "yes"
 
 
 def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
@@ -564,18 +509,6 @@ def test_the_planner_alone_runs_its_plan_and_asks_no_model() -> None:
     assert "GET_films_filmId_credits" in {call.tool for call in solution.calls}
     assert solution.program is not None
     assert "print(" in solution.program
-
-
-def test_without_a_planner_there_is_no_plan() -> None:
-    """The status says so, and no call is made."""
-    with Agent(
-        load(sample_document("cinema")), ScriptedModel(), mode="plan", simulate=True, ablate=["planner"]
-    ) as agent:
-        solution = agent.solve("Who directed the film The Silent Harbor?")
-
-    assert solution.status == "failed"
-    assert "the profile has no planner (--profile small)" in solution.message
-    assert solution.calls == ()
 
 
 @pytest.mark.parametrize("mode", [*BASELINES, "attribute"])
