@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from atc.files import write_json
-from benchmarks.learning.pairs.generation import PairSource, Tally
+from benchmarks.learning.pairs.pair_file import PairSource, Tally
 from benchmarks.learning.pairs.trial import EMPTY, RealService, Trial
 from protocols.errors import UsageError
 from protocols.model import Protocol

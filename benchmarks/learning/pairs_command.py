@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchmarks.learning.pairs.generation import Tally
+    from benchmarks.learning.pairs.pair_file import Tally
     from benchmarks.manipulation.alignment import AlignmentCounts
 
 __all__ = ["REASONS", "data"]
@@ -153,7 +153,7 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
 
     from atc.profile import open_profile
     from benchmarks.learning.exclusion import read_gold
-    from benchmarks.learning.pairs.generation import PairSettings, generate
+    from benchmarks.learning.pairs.pair_file import PairSettings, generate
     from protocols import load
 
     open_profile(options.profile)  # an unknown one is told before anything else

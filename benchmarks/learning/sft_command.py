@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import json_option, option, takes
 from benchmarks.learning.sft.trainer import is_main_process, process_count
-
-if TYPE_CHECKING:
-    from benchmarks.learning.sft.run import TuningEstimate
 
 __all__ = ["sft"]
 
@@ -117,21 +114,14 @@ def _training(steps: int) -> Iterator[Callable[[int, float], None]]:
         yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.3f}")
 
 
-def _print_estimate(figures: TuningEstimate, options: _TuningOptions) -> None:
+def _print_estimate(figures: Mapping[str, Any], options: _TuningOptions) -> None:
     if options.as_json:
-        print_json(asdict(figures))
+        print_json(dict(figures))
         return
-    losses = f"{figures.truncated:,} cut on the left, {figures.dropped:,} answers too long"
-    rows = {
-        "examples": f"{figures.examples:,} ({losses})",
-        "rows": f"{figures.rows:,}, and {figures.dev_rows:,} held out",
-        "updates": f"{figures.steps:,}",
-        "tokens": f"{figures.tokens:,}, {figures.target_share:.0%} of them answers",
-        "parameters": f"{figures.trained:,} of {figures.parameters:,} are trained",
-        "memory": f"about {figures.memory / 2**30:.1f} GiB for each process",
-        "several GPUs": f"torchrun --nproc-per-node N --no-python {shlex.join(_command(options))}",
-    }
-    click.echo("\n".join(f"{name:<12} {text}" for name, text in rows.items()))
+    share, memory = f"{figures['target_share']:.1%}", f"{figures['memory'] / 2**30:.1f} GiB for each process"
+    rows = {**figures, "target_share": share, "memory": memory}
+    rows["several GPUs"] = f"torchrun --nproc-per-node N --no-python {shlex.join(_command(options))}"
+    click.echo("\n".join(f"{name.replace('_', ' '):<12} {_cell(value)}" for name, value in rows.items()))
 
 
 def _cell(value: object) -> str:

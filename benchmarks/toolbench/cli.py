@@ -12,10 +12,10 @@ __all__ = ["toolbench"]
 @click.group(
     cls=PlacedGroup,
     places={
-        "generate": "benchmarks.learning.generation.command:generate",
-        "annotate": "benchmarks.learning.annotation.command:annotate",
+        "generate": "benchmarks.learning.generation.generate_command:generate",
+        "annotate": "benchmarks.learning.annotation.annotate_command:annotate",
         "split": "benchmarks.learning.annotation.split_command:split",
-        "serve": "benchmarks.toolbench.server.command:serve",
+        "serve": "benchmarks.toolbench.server.serve_command:serve",
     },
 )
 def toolbench() -> None:

@@ -137,20 +137,6 @@ def test_what_is_documented_is_kept() -> None:
     assert "films" in media["example"]
 
 
-@pytest.mark.parametrize("version", [{"openapi": "3.1.0"}, {"swagger": "2.0"}])
-def test_a_tool_keeps_what_others_call_it(version: dict[str, str]) -> None:
-    """Unless two tools are called the same."""
-    names = {"/a": "listA", "/b": "twice", "/c": "twice"}
-    paths = {
-        path: {"get": {"operationId": name, "tags": [name], "responses": {"200": {"description": "it"}}}}
-        for path, name in names.items()
-    }
-    written = openapi_document(load({**version, "info": {"title": "t", "version": "1"}, "paths": paths}), {})["paths"]
-
-    assert [written[path]["get"]["operationId"] for path in names] == ["listA", "GET_b", "GET_c"]
-    assert [written[path]["get"]["tags"] for path in names] == [["listA"], ["twice"], ["twice"]]
-
-
 def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
     """What comes with all kinds together is not always there, and the last page says of no next one."""
     kinds = {"type": "array", "items": {"type": "string", "enum": ["bands", "songs"]}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.prober.identifiers import linked_identifiers, name_reference, noun_of_path
+from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observed_values import ObservedValues
 from probing.prober.values import item_of, own_name, renumbered, value_of
 from protocols import load
@@ -70,20 +70,6 @@ def test_what_a_part_of_a_path_is_called_by(path: str, wants: list[IdentifierRef
     (tool,) = api.tools
 
     assert [name_reference(tool, argument, ProtocolGraph(api)) for argument in tool.arguments] == wants
-
-
-def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
-    body = {"results": [{"id": 1, "name": "north", "pool": {"name": "laptops"}}]}
-
-    assert list(linked_identifiers(body, "queue", {}, by=["name"])) == [
-        {IdentifierReference("queue", "id"): 1, IdentifierReference("queue", "name"): "north"},
-        {
-            IdentifierReference("queue", "id"): 1,
-            IdentifierReference("queue", "name"): "north",
-            IdentifierReference("pool", "name"): "laptops",
-        },
-    ]
-    assert list(linked_identifiers(body, "queue", {})) == [{IdentifierReference("queue", "id"): 1}]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ The runner is that of `atc bench`, so a stopped run goes on, and its folder is j
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -28,11 +28,8 @@ from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import Task, offered_tasks
-from benchmarks.toolbench.corpus.answer_files import published_answer, published_method, write_answers
-from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
-from benchmarks.toolbench.evaluation.convert import convert
-from benchmarks.toolbench.evaluation.judge import Judge
-from benchmarks.toolbench.evaluation.pass_rate import judge_answer
+from benchmarks.toolbench.corpus.answer_files import write_answers
+from benchmarks.toolbench.corpus.queries import split_server
 
 __all__ = ["AnnotationCounts", "Annotator"]
 
@@ -95,29 +92,26 @@ class Annotator:
         forms: Sequence[ExportForm],
         limit: int | None,
         keep_all: bool,
-        judge: Judge | None,
         wrap: Callable[[Sequence[Task]], Iterable[Task]] = iter,
     ) -> AnnotationCounts:
         """Write `<form>.jsonl` for each form, and count.
 
         Args:
             keep_all: Export answered queries that did not pass, too.
-            judge: Decides which passed; without one, the rule (see `is_solvable`).
             wrap: Shows the progress over the queries.
-        Raises: ModelError: The judge cannot be had. UsageError: A file cannot be written.
+        Raises: UsageError: A file cannot be written.
         """
         tasks, protocols, _ = query_tasks(self.file)
         counts = AnnotationCounts()
         lines: dict[ExportForm, list[str]] = {form: [] for form in forms}
         for task in wrap(tasks[:limit]):
-            query = protocols.queries[task.id]
             record = json.loads((self.out / "tasks" / f"{task.id}.json").read_text("utf-8"))
-            solved = solved_query(record["solution"], query)
+            solved = solved_query(record["solution"], protocols.queries[task.id])
             counts.queries += 1
             if solved is None:
                 continue
             counts.answered += 1
-            passed = is_solvable(solved) if judge is None else self._is_passed(record["solution"], query, judge)
+            passed = is_solvable(solved)
             counts.passed += passed
             if passed or keep_all:
                 counts.kept, counts.calls = counts.kept + 1, counts.calls + len(solved.calls)
@@ -127,13 +121,6 @@ class Annotator:
             counts.lines[form] = len(written)
             write_text(self.out / f"{form}.jsonl", "".join(f"{line}\n" for line in written))
         return counts
-
-    def _is_passed(self, solution: Mapping[str, Any], query: ToolQuery, judge: Judge) -> bool:
-        """What the judge says of a solution."""
-        search, (mode, tries) = asdict(self.settings.search), parse(self.settings.mode)
-        answer = published_answer(solution, query, mode, tries, search)
-        judged = convert(str(query.id), answer, published_method(mode, tries, search["width"]))
-        return judge_answer(judged, judge, "2", 1)[0].label == "Passed"
 
     @property
     def _agent(self) -> partial[Agent]:

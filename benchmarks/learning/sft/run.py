@@ -21,7 +21,7 @@ from benchmarks.learning.sft.plan import TrainingPlan, make_plan, split_dev
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import UsageError
 
-__all__ = ["PreparedTuning", "TuningEstimate", "estimate", "finished", "prepare", "run"]
+__all__ = ["PreparedTuning", "estimate", "finished", "prepare", "run"]
 
 Wrap = Callable[[Sequence[Any]], Iterable[Any]]
 
@@ -37,23 +37,6 @@ class PreparedTuning:
     counts: ExampleCounts
     plan: TrainingPlan
     dev: Sequence[TokenizedExample]
-
-
-@dataclass(frozen=True, slots=True)
-class TuningEstimate:
-    """What a training would take; memory in bytes, per process."""
-
-    examples: int
-    truncated: int
-    dropped: int
-    rows: int
-    dev_rows: int
-    steps: int
-    tokens: int
-    target_share: float
-    trained: int
-    parameters: int
-    memory: int
 
 
 def finished(config: TuningConfig) -> dict[str, Any] | None:
@@ -164,8 +147,10 @@ def _split(
     return split_dev(examples, config.dev, config.seed)
 
 
-def estimate(prepared: PreparedTuning) -> TuningEstimate:
-    """What the training would take. No weights are loaded; the model is built without memory for them.
+def estimate(prepared: PreparedTuning) -> dict[str, Any]:
+    """What the training would take, as plain data; memory in bytes, per process.
+
+    No weights are loaded; the model is built without memory for them.
 
     Source: activations of a layer take about 34 bytes per token and hidden unit in 16 bits (Korthikanti et al.,
     arXiv:2205.05198, section 4.1); with gradient checkpointing 2, and one layer at a time the rest.
@@ -190,19 +175,19 @@ def estimate(prepared: PreparedTuning) -> TuningEstimate:
     logits = round(tokens * share * text.vocab_size * 10)
     activations = (layers if layers is not None else layer * text.num_hidden_layers) + logits
     plan = prepared.plan
-    return TuningEstimate(
-        examples=prepared.counts.examples,
-        truncated=prepared.counts.truncated,
-        dropped=prepared.counts.dropped,
-        rows=len(plan.rows),
-        dev_rows=len(prepared.dev),
-        steps=plan.steps,
-        tokens=plan.tokens_after[-1],
-        target_share=share,
-        trained=trained,
-        parameters=parameters,
-        memory=round(parameters * weight_bytes + trained * (12 if config.method == "full" else 16) + activations),
-    )
+    return {
+        "examples": prepared.counts.examples,
+        "truncated": prepared.counts.truncated,
+        "dropped": prepared.counts.dropped,
+        "rows": len(plan.rows),
+        "dev_rows": len(prepared.dev),
+        "steps": plan.steps,
+        "tokens": plan.tokens_after[-1],
+        "target_share": share,
+        "trained": trained,
+        "parameters": parameters,
+        "memory": round(parameters * weight_bytes + trained * (12 if config.method == "full" else 16) + activations),
+    }
 
 
 def _trained(model: Any) -> int:

@@ -292,12 +292,7 @@ def _trainer_class(record: Callable[[int, dict[str, float]], None]) -> Any:
     import transformers
 
     class AnswerTrainer(transformers.Trainer):  # type: ignore[misc]
-        """Takes rows in their order, and the logits of those places alone that a loss is taken of.
-
-        The dev loss is that of each target of all held-out rows, whatever rows share a batch.
-        """
-
-        dev_loss = dev_targets = 0.0
+        """Takes rows in their order, and the logits of those places alone that a loss is taken of."""
 
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
             return torch.utils.data.SequentialSampler(train_dataset or self.train_dataset)
@@ -306,21 +301,10 @@ def _trainer_class(record: Callable[[int, dict[str, float]], None]) -> Any:
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
             outputs, loss, count = answer_loss(model, inputs)
-            if not model.training:
-                self.dev_loss += float(loss)
-                self.dev_targets += float(count)
             loss = loss / (count if num_items_in_batch is None else num_items_in_batch)
             if num_items_in_batch is not None and self.args.average_tokens_across_devices:
                 loss = loss * self.accelerator.num_processes
             return (loss, outputs) if return_outputs else loss
-
-        def evaluation_loop(self, *args: Any, **kwargs: Any) -> Any:
-            self.dev_loss = self.dev_targets = 0.0
-            output = super().evaluation_loop(*args, **kwargs)
-            sums = torch.tensor([self.dev_loss, self.dev_targets], device=self.args.device)
-            loss, targets = self.accelerator.reduce(sums, "sum").tolist()
-            output.metrics["eval_loss"] = loss / targets
-            return output
 
         def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
             super().log(logs, *args, **kwargs)

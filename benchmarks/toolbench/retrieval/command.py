@@ -117,7 +117,7 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
     from benchmarks.toolbench.retrieval.encoder_card import trained_questions
-    from benchmarks.toolbench.retrieval.evaluation import averaged, published_retriever, question_figures
+    from benchmarks.toolbench.retrieval.retriever_figures import averaged, published_retriever, question_figures
 
     opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
     judged = {file.stem: read_judged(file) for file in files}
@@ -153,7 +153,7 @@ def _print_figures(rows: Mapping[str, Mapping[str, float]], elsewhere: Mapping[s
     from rich.console import Console
     from rich.table import Column, Table
 
-    from benchmarks.toolbench.retrieval.evaluation import CUTS
+    from benchmarks.toolbench.retrieval.retriever_figures import CUTS
 
     columns = [f"{measure}@{cut}" for measure, cuts in CUTS.items() for cut in cuts]
     headers = [column.replace("recall", "rec") for column in columns]

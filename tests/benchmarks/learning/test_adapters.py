@@ -322,21 +322,6 @@ def test_an_adapter_brings_its_interpolated_positions(tiny: Path, adapter: Path,
 
 
 @pytest.mark.train
-def test_a_prefix_is_not_shared_with_another_adapter(tiny: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    """What a model has read of the common prompt is its own: with an adapter it is read anew."""
-    from benchmarks.learning.gguf_adapter import convert
-
-    monkeypatch.setenv("ATC_HOME", str(tmp_path))
-    file = convert(tiny / "adapter", tiny / "base.gguf", tmp_path / "a.gguf").file
-    counts = []
-    for name in ("", f"+{file}", f"+{file}"):
-        with closing(open_model(f"local:{tiny / 'base.gguf'}{name}", keep=True)) as model:
-            model.complete(QUESTION, max_tokens=2)
-        counts.append(len(list((tmp_path / "prefixes").glob("*.kv"))))
-    assert counts == [1, 2, 2]
-
-
-@pytest.mark.train
 def test_an_adapter_of_another_size_is_told(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     """Both by the conversion, which names the layer, and by the engine for a file that was converted elsewhere."""
     import torch

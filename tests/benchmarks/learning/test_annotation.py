@@ -194,18 +194,6 @@ def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., 
     assert counted["lines"] == {"toolllama": 1}
 
 
-def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., None]) -> None:
-    """With a judge the rule does not count; its verdicts are stored beside the solutions."""
-    endpoint(*SEARCH, "The answer says when.\nAnswer status: Unsolved", "Task status: Solvable")
-    out = tmp_path / "out"
-    done = solve(write(tmp_path / "queries.json", query(1)), out, *REACT, "--judge", "openai:scripted")
-
-    assert done.exit_code == 0, done.output
-    counted = json.loads(done.stdout)
-    assert (counted["answered"], counted["passed"]) == (1, 0)
-    assert "Unsolved" in (out / "verdicts.jsonl").read_text()
-
-
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -67,33 +66,6 @@ def test_an_index_grows_and_is_replaced_as_a_whole(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no document"):
         build_index(tmp_path / "empty", [], "bm25")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["index"]
-
-
-def test_an_index_outlives_a_stop_while_it_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C between the two renamings leaves the earlier index; a new one can be read by others."""
-    folder = tmp_path / "index"
-    assert run("build", str(sample("cinema")), "--out", str(folder), "--encoder", "bm25").exit_code == 0
-    rename = Path.rename
-
-    def stop(self: Path, target: Path) -> Path:
-        if self.name == "written":
-            raise KeyboardInterrupt
-        return rename(self, target)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "rename", stop)
-        assert run("build", str(sample("cinema")), "--out", str(folder), "--encoder", "bm25").exit_code != 0
-
-    assert run("query", str(folder), "a film").exit_code == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["index"]
-    assert folder.stat().st_mode & 0o777 == 0o777 & ~current_umask()
-
-
-def current_umask() -> int:
-    """The mask of this process, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @pytest.mark.parametrize(
@@ -217,19 +189,6 @@ def test_rankings_made_by_hand() -> None:
     assert ndcg(["a"], {"a", "b"}, 3) == pytest.approx(1 / 1.6309, abs=1e-4)
     assert ndcg([], {"a"}, 3) == 0.0
     assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
-
-
-def test_the_published_table_stands_below_ours(tmp_path: Path) -> None:
-    """It is said to be of another corpus; JSON has it, too."""
-    file, index = queries(tmp_path), tmp_path / "index"
-    run("build", file, "--out", index)
-    printed = " ".join(run("eval", index, file).stdout.split())
-    published = json.loads(run("eval", index, file, "--json").stdout)["published"]
-
-    assert "ToolLLM, first version, Table 2" in printed
-    assert "another corpus; not comparable" in printed
-    assert "All 75.73 / 83.19 / 83.06 15.84 / 13.98 / 15.63" in printed
-    assert published["columns"] == ["ToolLLM", "BM25", "Ada-002"]
 
 
 @pytest.mark.parametrize(

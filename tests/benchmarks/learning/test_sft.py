@@ -16,11 +16,10 @@ from click.testing import CliRunner
 from atc.files import read_lines
 from benchmarks.learning.sft.checkpoints import find_checkpoint, room_for, seal_checkpoint
 from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, read_examples
-from benchmarks.learning.sft.output import loss_figures
 from benchmarks.learning.sft.plan import make_plan, split_dev
 from benchmarks.learning.sft.settings import TuningConfig, read_config
 from benchmarks.learning.sft_command import sft
-from protocols.errors import LimitReached, UsageError
+from protocols.errors import UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf, conversations
 from tests.benchmarks.learning.tiny_model import make_model
 from tests.benchmarks.learning.tuning import changes, tune
@@ -246,28 +245,6 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
     assert (out / "adapter").is_dir()
 
 
-@pytest.mark.train
-@pytest.mark.parametrize(
-    "text", ["CUDA out of memory. Tried to allocate 20 GiB", "DefaultCPUAllocator: can't allocate memory"]
-)
-def test_out_of_memory_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """The message says what to lower; nothing has been trained, so that the same folder takes another max_length."""
-    import torch
-
-    def exhausted(*arguments: object, **options: object) -> object:
-        raise RuntimeError(text)
-
-    settings = changes(tiny, tmp_path / "out", max_steps=2)
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
-        failed = tune("small.yaml", settings)
-    smaller = tune("small.yaml", [*settings, "micro_batch=1", "gradient_checkpointing=true", "max_length=64"])
-
-    assert isinstance(failed.exception, LimitReached)
-    assert "lower micro_batch or set gradient_checkpointing: true" in str(failed.exception)
-    assert smaller.exit_code == 0, smaller.output + repr(smaller.exception)
-
-
 def test_a_corrupt_checkpoint_is_passed_over(tmp_path: Path) -> None:
     """The one before it is used, and the user is told; so is one that a kill left unfinished."""
     for step in (4, 8, 12):
@@ -315,25 +292,6 @@ def test_a_training_that_diverges_is_told(tiny: Path, tmp_path: Path) -> None:
     lines = [json.loads(line, parse_constant=int) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
     assert None in [line.get("loss", 0) for line in lines]
     assert not (tmp_path / "out" / "adapter").exists()
-
-
-@pytest.mark.train
-def test_the_dev_loss_is_that_of_each_target(tiny: Path, tmp_path: Path) -> None:
-    """Whatever answers share a batch: a long one counts with all its tokens, so `micro_batch` may be changed."""
-    data = tmp_path / "lengths.jsonl"
-    turns = [
-        [{"role": "user", "content": "Add."}, {"role": "assistant", "content": "print(1)" * (1 + number % 5)}]
-        for number in range(24)
-    ]
-    data.write_text("".join(json.dumps({"messages": messages}) + "\n" for messages in turns))
-    figures = []
-    for size in (1, 4):
-        out = tmp_path / str(size)
-        fields = {"data": str(data), "dev": 0.5, "micro_batch": size, "max_steps": 1}
-        assert tune("small.yaml", changes(tiny, out, **fields)).exit_code == 0
-        figures.append(loss_figures(out)["dev_before"])
-
-    assert figures[0] == pytest.approx(figures[1], rel=1e-5)
 
 
 @pytest.mark.train

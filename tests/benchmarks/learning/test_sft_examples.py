@@ -113,17 +113,6 @@ def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, examples_
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED, PLAIN], ids=["chatml", "system added", "plain"])
-def test_an_answer_may_come_first(tokenizer: Any, examples_of: ExamplesOf, template: str) -> None:
-    """What the template puts before it is no part of it."""
-    tokenizer.chat_template = template
-    [example], _ = examples_of([{"role": "assistant", "content": "print(1)"}, *TURNS[:2]])
-
-    ending = "\n" if template is PLAIN else "<|im_end|>"
-    assert "".join(targets(tokenizer, example)) == f"print(1){ending}print(add(1, 2)){ending}"
-
-
-@pytest.mark.train
 def test_what_a_template_trims_is_not_learned(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """White space at the end of a content is not there; the marks after it are never learned in its place."""
     tokenizer.chat_template = CHATML.replace("message['content']", "message['content'] | trim").replace(

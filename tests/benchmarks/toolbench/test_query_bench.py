@@ -10,16 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
-from atc import Agent
 from atc.apps.cli import main
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.toolbench.corpus.queries import read_queries, served_protocol
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
 from benchmarks.toolbench.server.schema_source import SchemaSource
 from benchmarks.toolbench.server.virtual_server import Answer, VirtualServer
 from protocols.errors import UsageError
-from tests.scripted import ScriptedModel
 
 STEPS = (
     'Thought: the tide\nAction: get_tide_for_harbour_tides(port_code="ESB", is_id=7)',
@@ -187,24 +184,6 @@ def test_a_published_search_calls_by_published_names(tmp_path: Path, endpoint: C
     assert [call["tool"] for call in solution["calls"]] == [f"n{'b' * 45}_for_harbour_tides"] * 2
     assert [node["steps"][0]["code"] for node in solution["tree"]] == [0, 0, 3]
     assert [file.name for file in (out / "answers").iterdir()] == ["1_CoT@1.json"]
-
-
-def test_an_agent_solves_a_query_from_a_published_cache(tmp_path: Path) -> None:
-    """The reply is the text of a Python value, as the published server keeps it; the program reads it as data."""
-    file = tmp_path / "cache" / "Weather" / "harbour_tides_for_Weather" / "get_tide.json"
-    file.parent.mkdir(parents=True)
-    reply = {"error": "", "response": "{'tide': {'height': 1.5, 'at': '12:40'}}"}
-    file.write_text(json.dumps({"{'is_id': '7', 'port_code': 'ESB'}": reply}))
-    (served,) = read_queries(write(tmp_path, query(1, "Get Tide")))
-    with VirtualServer(None, ResponseCache(tmp_path / "cache")) as server:
-        url = server.start()
-        with Agent(served_protocol(served, url), model=ScriptedModel(TIDE_PROGRAM), base_url=url) as agent:
-            solution = agent.solve(served.text)
-
-    assert solution.answer == "High water is at 12:40"
-    (call,) = solution.attempts[-1].calls
-    assert (call.status, call.method, call.simulated) == (200, "GET", False)
-    assert server.counts == {"cache": 1}
 
 
 class DyingServer(VirtualServer):

@@ -198,18 +198,6 @@ def test_a_published_observation_is_cut_as_text(weather: LocalAPI) -> None:
     assert json.loads(solution.tree[0].steps[0].observation)
 
 
-def test_the_prompt_of_a_published_search_has_no_help(weather: LocalAPI) -> None:
-    """No worked example, no plan, no source of an identifier."""
-    model, own = Loop(THOUGHT_ALONE), Loop(THOUGHT_ALONE)
-    ask(weather, "react", model, search=SearchSettings(compat=True, depth=1))
-    ask(weather, "react", own)
-
-    assert [message.role for message in model.asked[0]] == ["system", "user"]
-    text = "".join(message.content for message in model.asked[0])
-    assert "— from GET_cities" not in text
-    assert "— from GET_cities" in "".join(message.content for message in own.asked[0])
-
-
 # --- the tree
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import requests
 
-from benchmarks.toolbench.server import schema_source
 from benchmarks.toolbench.server.address import APIAddress, read_arguments, read_call
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
@@ -326,21 +325,6 @@ def test_a_session_has_a_world_of_its_own(serve: Callable[..., str], tmp_path: P
     assert requests.delete(urls[0], timeout=10).status_code == 204
     assert requests.post(f"{urls[0]}/virtual", json={}, timeout=10).status_code == 404
     assert ask(url, tool_input={"city": "Oslo"}) == common
-
-
-def test_a_session_outlives_the_tools_that_are_held(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server holds so many simulated tools at once; the world of a session stays as it is."""
-    monkeypatch.setattr(schema_source, "_MAX_TOOLS", 1)
-    second = [{**RECORDS[0], "tool_name": "Rain Radar"}]
-    data.write_text(json.dumps([{"query": "", "query_id": 1, "api_list": [*RECORDS, *second]}]))
-    catalogue = Catalogue([data])
-    with VirtualServer(catalogue, ResponseCache(None), source=SchemaSource(catalogue)) as server:
-        url = requests.post(f"{server.start()}/__session__", json={"seed": 5}, timeout=10).json()["base_url"]
-        first = ask(url, tool_input={"city": "Oslo"})
-        assert ask(url, tool="rain_radar", tool_input={"city": "Oslo"})["error"] == ""
-        assert ask(url, tool_input={"city": "Oslo"}) == first
-
-    assert first["error"] == ""
 
 
 def test_tool_files_of_a_release_are_served(tmp_path: Path) -> None:

@@ -142,17 +142,6 @@ def test_a_search_ends_as_its_tree(weather: LocalAPI) -> None:
     assert "program 1" not in screen
 
 
-def test_a_failed_call_and_an_unusable_message_are_told(weather: LocalAPI) -> None:
-    """A sign stands before an error, and a message without a call says what was missing."""
-    missing = 'Action: GET_cities_city_id_weather(city_id="nowhere")'
-    solution, _ = search(weather, "react", missing, "I do not know.", "Nor now.", FINISH)
-    text = drawn(solution.tree, 160)
-
-    assert "✗ Error: GET_cities_city_id_weather" in text
-    assert "✗ it calls no function" in text
-    assert "Nor now." in text or "I do not know." in text
-
-
 def test_each_try_is_a_tree(weather: LocalAPI) -> None:
     """In MODE@N the tries are numbered, on the screen and in the log."""
     solution, events = search(weather, "dfsdt@2", CITY, GIVE_UP, GIVE_UP, WEATHER, FINISH)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from benchmarks.learning.annotation.exports import ExportForm
     from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.task_files import Task
-    from benchmarks.toolbench.evaluation.judge import Judge
 
 __all__ = ["annotate"]
 
@@ -82,7 +81,7 @@ class _AnnotateOptions:
         type=click.Choice(["passed", "answered"]),
         default="passed",
         show_default=True,
-        help="passed: an API that the query is about was called with success, or the judge says so; answered: all.",
+        help="passed: an API that the query is about was called with success; answered: all.",
     )
     forms: tuple[str, ...] = option(
         "--format",
@@ -90,7 +89,6 @@ class _AnnotateOptions:
         type=click.Choice(["toolllama", "openai", "program"]),
         help="What is exported. Repeatable.  [default: toolllama and openai; with --mode attribute program, too]",
     )
-    judge: str | None = option("--judge", metavar="MODEL", help="A model that decides which solutions passed.")
     limit: int | None = limit_option("queries")
     workers: int = workers_option("Queries")
     max_model_calls: int = option(
@@ -128,8 +126,7 @@ def annotate(options: _AnnotateOptions) -> None:
         settings = _settings(options, options.queries, identity(options.model or default_model()))
         annotator = Annotator(settings, options.queries, server, options.out, options.record, options.reuse)
         annotator.solve(options.workers, options.limit, say)
-        judge = _judge(options.judge, options.out, stack) if options.judge else None
-        counts = annotator.export(forms, options.limit, options.keep == "answered", judge, _exporting)
+        counts = annotator.export(forms, options.limit, options.keep == "answered", _exporting)
     if options.as_json:
         print_json(counts.to_json())
     else:
@@ -173,13 +170,6 @@ def _exporting(tasks: Sequence[Task]) -> Iterable[Task]:
     from rich.progress import track
 
     return track(tasks, "exporting", console=Console(stderr=True))
-
-
-def _judge(name: str, out: Path, stack: ExitStack) -> Judge:
-    from atc.models import open_model
-    from benchmarks.toolbench.evaluation.judge import Judge
-
-    return Judge(stack.enter_context(closing(open_model(name, keep=True))), out)
 
 
 def _print(counts: AnnotationCounts, out: Path) -> None:
