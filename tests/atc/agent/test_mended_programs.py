@@ -72,22 +72,6 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     assert (solution.status, solution.program) == ("answered", f"{first}\n{rated}")
 
 
-def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
-    """Two variables of a worked example, of which the model writes as if they were set."""
-    chain = 'film = GET_films(query="Dune")["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])\n'
-    model = ScriptedModel('print(films_filmId_credits["cast"][0]["name"])', "print(1)")
-    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        agent.solve("Who acted in Dune?")
-    assert '"films_filmId_credits" is not defined' in model.asked[1][-2].content
-    assert "did you mean" not in model.asked[1][-2].content
-
-    model = ScriptedModel('print(credits["cast"][0]["name"])')
-    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        solution = agent.solve("Who acted in Dune?")
-    assert solution.program == f'{chain}print(credits["cast"][0]["name"])'
-    assert solution.reflections == 0
-
-
 def test_what_a_program_takes_as_run_is_put_before_it_whatever_else_is_wrong() -> None:
     """So the model is told of what is really wrong, and not of that; quotes that are no Python are put right first."""
     chain = 'film = GET_films(query="Dune")["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])\n'

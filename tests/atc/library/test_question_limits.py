@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import subprocess
@@ -21,9 +20,7 @@ from atc import Agent
 from atc.apps.cli import main
 from atc.models import Completion, Usage
 from atc.models.base import ModelBase, ModelRequest
-from atc.question_limits import QuestionLimits
 from atc.solution_file import read_solution
-from protocols.errors import UsageError
 from sandbox import Journal
 from tests.chat_endpoint import ChatEndpoint, completion, serve
 from tests.local_api import Answer, LocalAPI, Received, document
@@ -362,17 +359,6 @@ def test_the_time_of_a_person_does_not_count(towns: LocalAPI) -> None:
     assert planned.solve(QUESTION).answer == "2"
 
 
-def test_an_interruption_is_no_limit(towns: LocalAPI) -> None:
-    """Ctrl-C before the time is over is what it is."""
-
-    class Interrupted(CountingModel):
-        def answer(self, request: ModelRequest) -> Completion:
-            raise KeyboardInterrupt
-
-    solution = Agent(towns.protocol, Interrupted(READ), max_seconds=30).solve(HOW_MANY)
-    assert (solution.status, solution.limit) == ("interrupted", None)
-
-
 # --- kill, chats, configuration
 
 
@@ -419,33 +405,6 @@ def test_each_question_of_a_chat_has_its_limit(towns: LocalAPI, tmp_path: Path) 
     assert posts(towns) == 2
 
 
-def test_a_chat_tells_the_limit_of_each_question(towns: LocalAPI, model: ChatEndpoint) -> None:
-    """The exit code is that of the last question."""
-    Path("spec.json").write_text(json.dumps(document(towns.url)), encoding="utf-8")
-    write(model, READ, SIGNED, SIGNED)
-    command = ["chat", "--api", "spec.json", "--model", "openai:small", "--max-tokens", "1800"]
-    result = CliRunner().invoke(main, command, input=f"{HOW_MANY}\nAnd how many is that?\n")
-
-    assert (result.exit_code, result.stdout) == (4, "717710\n"), result.stderr
-    assert "stopped at 1,100 of 1,800 tokens (--max-tokens)" in result.stderr
-
-
-def test_limits_are_keys_of_the_configuration(
-    towns: LocalAPI, model: ChatEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Above the tables or in that of a command; the command line comes first."""
-    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
-    Path("atc.toml").write_text("max-tokens = 1200\nmax-seconds = 60\n")
-    write(model, BROKEN, BROKEN, GOOD)
-
-    assert "of 1,200 tokens (--max-tokens)" in solve(towns, QUESTION).stderr
-    assert solve(towns, QUESTION, "--max-tokens", 9000).exit_code == 0
-    Path("atc.toml").write_text("max-tokens = -1\n")
-    assert solve(towns, QUESTION).exit_code == 2
-    Path("atc.toml").write_text("max-token = 1\n")
-    assert "did you mean max-tokens?" in solve(towns, QUESTION).stderr
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -459,18 +418,3 @@ def test_what_is_no_limit_is_refused(towns: LocalAPI, model: ChatEndpoint, optio
     result = solve(towns, HOW_MANY, *options)
     assert (result.exit_code, model.requests) == (2, []), result.stderr
     assert options[0] in result.stderr
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, "9", math.nan])
-def test_an_agent_refuses_what_is_no_limit(towns: LocalAPI, value: Any) -> None:
-    with pytest.raises(UsageError, match=r"max_tokens is .*: it must be a whole number above 0"):
-        Agent(towns.protocol, CountingModel(READ), max_tokens=value)
-    for name in ("max_seconds", "max_cost"):
-        if value not in (1.5,):
-            with pytest.raises(UsageError, match=rf"{name} is .*: it must be a number above 0"):
-                Agent(towns.protocol, CountingModel(READ), **{name: value})
-
-
-def test_the_stricter_limit_holds() -> None:
-    strict = QuestionLimits(100, None, 2.0).within(QuestionLimits(200, 30, 1.0))
-    assert strict == QuestionLimits(100, 30, 1.0)

@@ -17,7 +17,7 @@ import pytest
 
 from atc import Agent
 from atc.engines import files
-from atc.models import DEFAULT_MODEL, Message, Model, Usage, default_model, open_model
+from atc.models import DEFAULT_MODEL, Message, Model, default_model, open_model
 from atc.models.base import request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
@@ -50,15 +50,6 @@ def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
         open_model(name)
 
 
-def test_a_local_model_that_is_not_on_disk_names_the_pull_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Found out when the model is opened, before any work is done."""
-    monkeypatch.setenv("ATC_HOME", str(tmp_path))
-    with pytest.raises(ModelError, match=r"atc model pull local:qwen2\.5-coder-1\.5b"):
-        open_model()
-
-
 def test_importing_the_interface_loads_no_engine() -> None:
     """`import atc.models` is quick, and so is naming a model: engines come with the first question."""
     program = (
@@ -68,11 +59,6 @@ def test_importing_the_interface_loads_no_engine() -> None:
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert process.stdout == "[]\n", process.stderr
-
-
-def test_usage_adds_up() -> None:
-    """The cost of several answers is their sum."""
-    assert Usage(100, 20, 80, 1, 2.5) + Usage(50, 10, 0, 1, 0.5) == Usage(150, 30, 80, 2, 3.0)
 
 
 # OpenAI-compatible endpoints
@@ -219,13 +205,6 @@ def test_an_endpoint_that_refuses_one_conversation(endpoint: ChatEndpoint, code:
 
     assert [solution.status for solution in solutions] == ["limit", "answered"]
     assert "not this one" in solutions[0].message
-
-
-def test_a_html_page_is_no_answer(endpoint: ChatEndpoint) -> None:
-    """A login page in place of the endpoint is told apart from an answer."""
-    endpoint.replies = [(200, {"Content-Type": "text/html"}, "<html>Please log in</html>")]
-    with pytest.raises(ModelError, match="not with a chat completion"):
-        open_model("openai:small").complete(QUESTION)
 
 
 def test_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:

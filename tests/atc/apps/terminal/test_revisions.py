@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console, RenderableType
 
-from atc.apps.tui.code import program_code, revision_code, revision_lines
+from atc.apps.tui.code import revision_code, revision_lines
 from atc.apps.tui.parts import flow_lines
 from atc.diagnosis.provenance import ArgumentFlow
 from atc.models import Usage
@@ -52,24 +52,6 @@ def test_a_program_that_stands_alone(after: str) -> None:
     """One that has nothing in common with the program before it, or is the same, is shown with line numbers."""
     assert revision_lines(BEFORE, after) == after.splitlines()
     assert [line.split(maxsplit=1)[0] for line in drawn(revision_code(BEFORE, after))] == ["1", "2"]
-
-
-@pytest.mark.parametrize("program", ["a", "\n\nif x:\n\tpass\n\n\n# end", 'text = """\n  a\n\n', "a\x1b[2J = (\n"])
-def test_every_line_has_its_number(program: str) -> None:
-    """Blank lines, an unfinished text and control characters change no line number; a line may have a mark."""
-    lines = drawn(program_code(program, marked=1))
-    numbers = [line.replace("❱", " ").split(maxsplit=1)[0] for line in lines]
-
-    assert numbers == [str(number + 1) for number in range(program.rstrip("\n").count("\n") + 1)]
-    assert lines[0].startswith("❱ 1 ") and not any("\x1b" in line for line in lines)
-
-
-def test_a_window_of_a_program() -> None:
-    """Some lines of a program, each on a line of the terminal."""
-    program = "\n".join(f"value_{number} = {number}" for number in range(1, 21))
-    lines = drawn(program_code(program, 12, (11, 13)), width=14)
-
-    assert [line.replace("❱", " ").split()[0] for line in lines] == ["11", "12", "13"] and "❱" in lines[1]
 
 
 def test_the_data_flow_of_a_loop_is_one_line() -> None:

@@ -81,14 +81,6 @@ def test_what_a_thing_is_called(text: str, noun: str, name: str | None) -> None:
     assert Question(text).name_of(noun) == name
 
 
-def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
-    assert Question("Who is older, Ana Bell or Ben Ode?").joined_names == ("Ana Bell", "Ben Ode")
-    assert Question("Did Ana Bell know Ben Ode?").joined_names == ()
-    question = Question("What is Ana Bell's most recent short film, and her oldest song?")
-    orders = [(question.superlative(kind) or ("",))[0] for kind in ("film", "song", "person")]
-    assert orders == ["max", "min", ""]
-
-
 @pytest.mark.parametrize(
     ("text", "called", "artist"),
     [
@@ -158,16 +150,3 @@ def test_who_wants_to_be_told_and_who_wants_it_done(query: str, is_request: bool
 )
 def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
     assert list(Question(query).requested_actions) == verbs
-
-
-def test_what_is_of_somebody_is_not_called_so() -> None:
-    assert [name.text for name in Question("Play the song Dusk").beside("song")] == ["Dusk"]
-    assert Question("Play the songs of Ana Bell").beside("song") == ()
-    assert [name.text for name in Question("Play the songs of Ana Bell").owners("artist")] == ["Ana Bell"]
-    assert Question("Play the songs of the artist Ana Bell").owners("artist") == ()
-    assert [name.text for name in Question("Is it cold in the city of Rome?").beside("city")] == ["Rome"]
-
-
-def test_how_an_order_begins_is_no_name() -> None:
-    assert Question("Keep playing").names == Question("Continue reading").names == ()
-    assert [name.text for name in Question("Follow Adele").names] == ["Adele"]

@@ -50,22 +50,6 @@ def test_a_loop_begins_where_its_items_are_found() -> None:
     ]
 
 
-def test_a_page_is_as_large_as_the_number_of_items() -> None:
-    """Where the default is smaller."""
-    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
-    which = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
-
-    def sketched(question: str) -> str:
-        query = {"in": "query", "name": "q", "schema": {"type": "string"}}
-        size = {"in": "query", "name": "number", "schema": {"type": "integer", "default": 3}}
-        tools = document("Dishes", {"/dishes": ([query, size], dishes), "/dishes/{dish_id}": ([which], {})})
-        names = ["GET_dishes_dish_id", "GET_dishes"]
-        return plan_sketches(ProtocolGraph(load(tools)), names, names, question)[0].split("\n")[0]
-
-    assert sketched("How long do five dishes take?") == 'for dish in GET_dishes(q="…", number=5)[:5]:'
-    assert sketched("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
-
-
 def test_how_many_ends_with_the_list() -> None:
     """No step reads the first item."""
     names = [parcel_tool.name for parcel_tool in graph("parcels").protocol.tools]
@@ -86,74 +70,6 @@ def test_a_plan_that_removes_is_not_merged() -> None:
     assert removed.split("\n")[-1] == 'DELETE_tickets_ticket_id(ticket_id=ticket["ticket_id"])'
     assert "DELETE" not in read
     assert lines("parcels", "PATCH_parcels_trackingNumber")[-1].endswith('instructions="…")')
-
-
-def test_a_variable_that_is_read_keeps_its_name() -> None:
-    """Two calls set it, and the write between them reads it."""
-    text = {"type": "string"}
-    songs = {"type": "array", "items": {"type": "object", "properties": {"song_id": text}}}
-    shelf = [{"name": "shelf_id", "in": "path", "required": True, "schema": text}]
-    api = document("Songs", {"/me/songs": ([], songs), "/shelves/{shelf_id}/songs": (shelf, songs)})
-    body = {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["song_ids"],
-                    "properties": {"song_ids": {"type": "array", "items": text}},
-                }
-            }
-        },
-    }
-    shelves = {"type": "array", "items": {"type": "object", "properties": {"shelf_id": text}}}
-    created = {"200": {"description": "", "content": {"application/json": {"schema": shelves}}}}
-    paths = api["paths"]
-    assert isinstance(paths, dict)
-    paths["/shelves/{shelf_id}/songs"]["post"] = {
-        "parameters": shelf,
-        "requestBody": body,
-        "responses": {"200": {"description": ""}},
-    }
-    paths["/shelves"] = {"get": {"responses": created}}
-    shelves_graph = ProtocolGraph(load(api))
-    names = [tool.name for tool in shelves_graph.protocol.tools]
-    put, read = "POST_shelves_shelf_id_songs", "GET_shelves_shelf_id_songs"
-
-    [sketch] = plan_sketches(shelves_graph, [put, read], names, "Put my songs on my shelf")
-
-    assert sketch.split("\n") == [
-        "shelf = GET_shelves()[0]",
-        "songs = GET_me_songs()",
-        'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
-        'songs = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])',
-    ]
-
-
-def test_a_plain_list_is_dropped_beside_a_search_for_the_same_type() -> None:
-    """Unless it is likelier."""
-    text = {"type": "string"}
-    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": text}}}
-    number = [{"name": "dish_id", "in": "path", "required": True, "schema": text}]
-    recipes = ProtocolGraph(
-        load(
-            document(
-                "Dishes",
-                {
-                    "/dishes": ([{"name": "q", "in": "query", "required": True, "schema": text}], dishes),
-                    "/random-dishes": ([], dishes),
-                    "/dishes/{dish_id}/price": (number, {"type": "object", "properties": {"price": text}}),
-                },
-            )
-        )
-    )
-    names = [tool.name for tool in recipes.protocol.tools]
-    price, random_dishes = "GET_dishes_dish_id_price", "GET_random_dishes"
-
-    def sketched(*tools: str) -> int:
-        return len(plan_sketches(recipes, tools, names, 'What does the dish "Dusk" cost?', tools))
-
-    assert (sketched(price, random_dishes), sketched(random_dishes, price)) == (1, 2)
 
 
 def kitchen() -> ProtocolGraph:

@@ -6,9 +6,8 @@ from functools import cache
 
 import pytest
 
-from protocols import Protocol, combine, load
+from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.samples import sample
 from tests.atc.assist.planning.sketches import document, graph, lines, plan_sketch, plan_sketches
 
 
@@ -29,23 +28,6 @@ def test_a_list_is_filled_from_a_list() -> None:
     ]
 
 
-def test_the_only_list_inside_an_object_is_taken() -> None:
-    """The list in the object that the path names; of several lists none is taken."""
-    day = {"type": "object", "properties": {"high": {"type": "number"}}}
-    place = {"in": "query", "name": "place_id", "required": True, "schema": {"type": "string"}}
-
-    def sketched(*lists: str) -> str:
-        inner = {name: {"type": "array", "items": day} for name in lists}
-        reply = {"type": "object", "properties": {"zone": {}, "daily": {"type": "object", "properties": inner}}}
-        places = {"type": "array", "items": {"type": "object", "properties": {"place_id": {"type": "string"}}}}
-        paths = {"/places": ([], places), "/daily": ([place], reply)}
-        flow = ProtocolGraph(load(document("Days", paths)))
-        return plan_sketch(flow, "GET_daily", ["GET_places"])[-1]
-
-    assert sketched("data").endswith('(place_id=place["place_id"])["daily"]["data"]')
-    assert sketched("data", "items").endswith('(place_id=place["place_id"])')
-
-
 def test_the_words_of_a_question_choose_the_provider() -> None:
     """The best rated films are not searched for."""
     rated = lines("cinema", "GET_films_filmId_credits", "Who acted in the top rated film?")
@@ -53,27 +35,6 @@ def test_the_words_of_a_question_choose_the_provider() -> None:
 
     assert rated[0] == 'film = GET_films_top_rated()["films"][0]'
     assert named[0] == 'film = GET_films(query="Dune")["films"][0]'
-
-
-def test_a_text_that_the_question_speaks_of_is_asked_for() -> None:
-    """`my favourite film` is what a function of these words returns; words that it lacks lead to no function."""
-
-    def favourite_film() -> str:
-        """Name my favourite film."""
-        return "Dune"
-
-    notes = Protocol.from_functions([favourite_film], name="Notes", reads=["favourite_film"])
-    flow = ProtocolGraph(combine({"notes": notes, "cinema": sample("cinema")}))
-    callable_tools = ["notes__favourite_film", "cinema__GET_films"]
-
-    def sketched(question: str) -> list[str]:
-        return plan_sketch(flow, "cinema__GET_films_filmId", callable_tools, question)
-
-    assert sketched("When was my favourite film released?")[:2] == [
-        "film = notes__favourite_film()",
-        'film2 = cinema__GET_films(query=film)["films"][0]',
-    ]
-    assert sketched("When was the film released?")[0] == 'film = cinema__GET_films(query="…")["films"][0]'
 
 
 @pytest.mark.parametrize(
@@ -138,72 +99,6 @@ def test_an_owner_leads_to_an_entity_by_the_shortest_call_path() -> None:
     ]
 
 
-def test_an_ordinal_is_the_value_of_a_number_argument() -> None:
-    """The number of the item that a service lists first is not taken."""
-    number = {"name": "season_number", "in": "path", "required": True, "schema": {"type": "integer"}}
-    show = {"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}
-    numbers = {"season_number": {"type": "integer"}, "title": {"type": "string"}}
-    season = {"type": "object", "properties": numbers}
-    shows = {"type": "object", "properties": {"id": {"type": "integer"}, "seasons": {"type": "array", "items": season}}}
-    paths = {
-        "/shows": ([], {"type": "array", "items": shows}),
-        "/shows/{show_id}/seasons/{season_number}": ([show, number], season),
-    }
-    flow = ProtocolGraph(load(document("Shows", paths)))
-    tool = "GET_shows_show_id_seasons_season_number"
-
-    def written(question: str) -> str:
-        return plan_sketch(flow, tool, [callable_tool.name for callable_tool in flow.protocol.tools], question)[-1]
-
-    assert "season_number=3" in written("What happened in the third season?")
-    assert "season_number=12" in written("What happened in season 12?")
-    assert 'season_number=season["season_number"]' in written("Which seasons are there?")
-
-
-def test_a_place_is_found_by_prefix_or_coordinates() -> None:
-    """Whichever the question gives; a date that it gives in full is an argument, too."""
-    text = {"type": "string"}
-    place = {"type": "object", "properties": {"place_id": text, "name": text, "country": text, "lat": text}}
-
-    def tool(summary: str, schema: object, *required: str) -> dict[str, object]:
-        body = {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
-        names = [*required, "place_id"] if summary == "Weather" else required
-        parameters = [{"name": n, "in": "query", "required": n in required, "schema": text} for n in names]
-        return {"get": {"summary": summary, "parameters": parameters, "responses": body}}
-
-    places = {"type": "array", "items": place}
-    flow = ProtocolGraph(
-        load(
-            {
-                "openapi": "3.0.3",
-                "info": {"title": "Weather", "version": "1"},
-                "paths": {
-                    "/find_places": tool("Search places by name", places, "text"),
-                    "/find_places_prefix": tool("Search places by the beginning of the name", places, "text"),
-                    "/nearest_place": tool("The nearest place to GPS coordinates", place, "lat", "lon"),
-                    "/historical_weather": tool("Weather", {"type": "object", "properties": {"wind": text}}, "date"),
-                },
-            }
-        )
-    )
-
-    def written(question: str) -> list[str]:
-        return plan_sketch(
-            flow, "GET_historical_weather", [callable_tool.name for callable_tool in flow.protocol.tools], question
-        )
-
-    assert written("How windy was it in Oslo?") == []  # on which day?
-    assert written("How windy was it in Oslo on this day last year?")[-1] == (
-        'weather = GET_historical_weather(date="…", place_id=place["place_id"])'
-    )
-    assert (
-        "GET_find_places_prefix(" in written('How windy was it last week in the first place that starts with "Os"?')[0]
-    )
-    nearest = written("How windy was it at the coordinates 59.9° N, 10.7° W on April 3rd, 2023?")
-    assert nearest[0] == 'place = GET_nearest_place(lat="59.9", lon="-10.7")'
-    assert 'date="2023-04-03"' in nearest[1]
-
-
 def test_an_entity_to_create_is_not_searched_for() -> None:
     """The number of a new parcel comes from the call that announces it."""
     old = lines("parcels", "PATCH_parcels_trackingNumber", "Change the parcel of Olsen")
@@ -211,41 +106,6 @@ def test_an_entity_to_create_is_not_searched_for() -> None:
 
     assert any("GET_customers_customerId_parcels" in line for line in old)
     assert any("POST_customers_customerId_parcels" in line for line in new)
-
-
-def test_a_list_meant_as_a_whole_is_not_searched() -> None:
-    """The question has no name to search for."""
-    text: dict[str, object] = {"type": "string"}
-    shows = {
-        "type": "object",
-        "properties": {"results": {"type": "array", "items": {"$ref": "#/components/schemas/Show"}}},
-    }
-    answer = {"200": {"description": "shows", "content": {"application/json": {"schema": shows}}}}
-    query = [{"name": "query", "in": "query", "required": True, "schema": text}]
-    number = [{"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}]
-    recipes = ProtocolGraph(
-        load(
-            {
-                "openapi": "3.1.0",
-                "info": {"title": "t", "version": "1"},
-                "paths": {
-                    "/search/shows": {"get": {"parameters": query, "responses": answer}},
-                    "/shows/top_rated": {"get": {"responses": answer}},
-                    "/shows/{show_id}/keywords": {"get": {"parameters": number}},
-                },
-                "components": {
-                    "schemas": {"Show": {"type": "object", "properties": {"id": {"type": "integer"}, "title": text}}}
-                },
-            }
-        )
-    )
-    names = [tool.name for tool in recipes.protocol.tools]
-
-    def first_line(query: str) -> str:
-        return plan_sketch(recipes, "GET_shows_show_id_keywords", names, query)[0]
-
-    assert first_line("Give me a keyword of the top-1 rated show") == 'show = GET_shows_top_rated()["results"][0]'
-    assert first_line("Give me a keyword of Dusk") == 'show = GET_search_shows(query="Dusk")["results"][0]'
 
 
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
@@ -258,92 +118,6 @@ def test_a_single_call_is_planned_only_for_a_sure_tool(tool: str) -> None:
 
     assert [len(sketch.split("\n")) for sketch in (*first, *second)] == [1, 2, 2]
     assert f"{tool}()" in first[0]
-
-
-def test_a_named_entity_is_searched_for_unless_it_is_the_users_own() -> None:
-    """The user has a list of such entities in both cases."""
-    text = {"type": "string"}
-    poems = {"type": "array", "items": {"type": "object", "properties": {"poem_id": text, "title": text}}}
-    recipes = ProtocolGraph(
-        load(
-            document(
-                "Poems",
-                {
-                    "/me/poems": ([], poems),
-                    "/search": ([{"name": "q", "in": "query", "required": True, "schema": text}], poems),
-                    "/poems/{poem_id}/notes": (
-                        [{"name": "poem_id", "in": "path", "required": True, "schema": text}],
-                        {"type": "array", "items": {"type": "object", "properties": {"note": text}}},
-                    ),
-                },
-            )
-        )
-    )
-    names = [tool.name for tool in recipes.protocol.tools]
-
-    def first_line(query: str) -> str:
-        return plan_sketch(recipes, "GET_poems_poem_id_notes", names, query)[0]
-
-    assert first_line("What did I note in the poem Dusk?") == 'poem = GET_search(q="Dusk")[0]'
-    assert first_line("What did I note in my poem Dusk?") == (
-        'poem = next(poem for poem in GET_me_poems() if poem["title"] == "Dusk")'
-    )
-
-
-def test_a_search_has_the_argument_that_its_path_names() -> None:
-    """Even if it is optional, and the question does not use the word."""
-    recipes = ProtocolGraph(
-        load(
-            document(
-                "Kitchen",
-                {
-                    "/dishes/by-spice": (
-                        [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("sort", "spice")],
-                        {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}},
-                    ),
-                    "/dishes/{dish_id}": (
-                        [{"name": "dish_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
-                        {"type": "object"},
-                    ),
-                },
-            )
-        )
-    )
-    names = [tool.name for tool in recipes.protocol.tools]
-    assert (
-        plan_sketch(recipes, names[1], names, "What can I cook with saffron?")[0]
-        == 'dish = GET_dishes_by_spice(spice="…")[0]'
-    )
-
-
-def test_items_to_remove_come_from_the_list_they_are_in() -> None:
-    """It is one item where the question speaks of the first."""
-    text = {"type": "string"}
-    songs = {"type": "array", "items": {"type": "object", "properties": {"song_id": text, "title": text}}}
-    shelves = {"type": "array", "items": {"type": "object", "properties": {"shelf_id": text, "name": text}}}
-    shelf = [{"name": "shelf_id", "in": "path", "required": True, "schema": text}]
-    many = [{"name": "song_ids", "in": "query", "required": True, "schema": {"type": "array", "items": text}}]
-    api = document(
-        "Songs", {"/me/songs": ([], songs), "/shelves": ([], shelves), "/shelves/{shelf_id}/songs": (shelf, songs)}
-    )
-    paths = api["paths"]
-    assert isinstance(paths, dict)
-    paths["/shelves/{shelf_id}/songs"]["delete"] = {"parameters": shelf + many}
-    flow = ProtocolGraph(load(api))
-    names = [tool.name for tool in flow.protocol.tools]
-
-    def sketched(query: str) -> list[str]:
-        return plan_sketch(flow, "DELETE_shelves_shelf_id_songs", names, query)
-
-    assert sketched("Take all my songs off the shelf Blue") == [
-        'shelf = next(shelf for shelf in GET_shelves() if shelf["name"] == "Blue")',
-        'songs = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])',
-        'DELETE_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
-    ]
-    assert sketched("Take the first song off the shelf Blue")[1:] == [
-        'song = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])[0]',
-        'DELETE_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"]])',
-    ]
 
 
 @cache

@@ -49,34 +49,6 @@ def test_a_search_that_found_something_else() -> None:
     assert kinds('GET_films(city="Salt Road")', filtered, "Which film is shown in Salt Road?") == []
 
 
-def test_a_name_with_underscores_is_used() -> None:
-    """Texts of the program are compared with spaces in their place, and so is the name."""
-    question = "How many films has Harbor_UK made?"
-    films = {"films": [{"filmId": 9, "studio": "Harbor_UK"}, {"filmId": 12, "studio": "Harbor_UK"}]}
-    counted = 'print(len(GET_films(studio="{}")["films"]))'
-
-    assert kinds(counted.format("Harbor_UK"), run("2", call(response=films, studio="Harbor_UK")), question) == []
-    assert kinds(counted.format("Dusk"), run("2", call(response=films, studio="Dusk")), question) == ["OtherEntity"]
-
-
-def test_a_tool_may_have_a_name_by_its_initials() -> None:
-    question = "What do we deduct under the Film Fund Scheme?"
-    response = {"settings": [{"rate": 11}]}
-    fund = run("11", call("GET_FFSSettings", response), printed=(exact("settings", 0, "rate"),))
-    other = run("11", call("GET_settings", response), printed=(exact("settings", 0, "rate"),))
-
-    assert kinds('print(GET_FFSSettings()["settings"][0]["rate"])', fund, question) == []
-    assert kinds('print(GET_settings()["settings"][0]["rate"])', other, question) == ["OtherEntity"]
-
-
-def test_the_beginning_of_a_sentence_is_no_name() -> None:
-    record = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
-    finished = run("Dusk", record, printed=(exact("films", 0, "title"),))
-
-    query = "Show me a film. The protein in it should be high."
-    assert kinds('GET_films(diet="High protein")', finished, query) == []
-
-
 def test_two_names_are_not_one() -> None:
     """Unless the question itself takes them for one."""
     record = call(
@@ -100,16 +72,6 @@ def test_a_search_that_leads_nowhere() -> None:
     assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("OtherEntity", 1, 0)]
     used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
     assert "OtherEntity" not in kinds(program, used, "What is the best film of Ana Bell?")
-
-
-def test_an_argument_in_words_names_nothing() -> None:
-    """`the Film Id "f1"` asks for f1 and for nothing that is called Film Id."""
-    details = call("GET_films_filmId", {"filmId": "f1", "title": "Dune"}, filmId="f1")
-    finished = run("Dune", details, printed=(exact("title"),))
-
-    program = 'print(GET_films_filmId(filmId="f1")["title"])'
-    assert kinds(program, finished, 'What is the title of the film with the Film Id "f1"?') == []
-    assert kinds(program, finished, 'What is the title of the film with the Reel Id "f1"?') == ["OtherEntity"]
 
 
 def test_a_name_that_the_program_uses_nowhere() -> None:
