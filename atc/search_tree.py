@@ -51,7 +51,6 @@ class SearchNode:
         tried: What the model was told of earlier siblings; empty for a first child.
         why: Why the branch was left, in a few words.
         trial: The number of the try, from 1 (`MODE@N`).
-        score: Points in a ranking of siblings; None without one.
     """
 
     id: int
@@ -63,7 +62,6 @@ class SearchNode:
     outcome: NodeOutcome = "open"
     why: str = ""
     trial: int = 1
-    score: float | None = None
 
     def left(self, outcome: NodeOutcome, why: str = "") -> SearchNode:
         """The node with its outcome."""

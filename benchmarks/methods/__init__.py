@@ -8,5 +8,5 @@ from __future__ import annotations
 
 __all__ = ["BASELINES"]
 
-BASELINES = ("react", "codeact", "dfsdt", "dfs", "restgpt", "conagents")
+BASELINES = ("react", "codeact", "dfsdt", "restgpt", "conagents")
 """Each is the function of that name in the module of that name."""

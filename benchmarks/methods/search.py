@@ -155,24 +155,8 @@ class Search:
     def leave_at_depth(self, branch: Branch) -> None:
         """Note that a path ended at the depth limit."""
         if branch.node:
-            self.trial.session.grow(
-                self.trial.session.state.tree[branch.node - 1].left("depth", "the path grew too long")
-            )
-
-    def enter(self, node: SearchNode) -> SearchNode:
-        """Go forward to a node that was left, which is then open: its calls are made again; the journal answers."""
-        for step in node.steps:
-            if step.call is not None:
-                self.trial.api.call(Action(self._tool(step.name) or step.name, step.arguments))
-        entered = replace(node, outcome="open", why="")
-        self.trial.session.grow(entered)
-        return entered
-
-    def rank(self, node: SearchNode, score: float) -> SearchNode:
-        """Note the points of a node in a ranking of siblings."""
-        ranked = replace(self.trial.session.state.tree[node.id - 1], score=score)
-        self.trial.session.grow(ranked)
-        return ranked
+            node = self.trial.session.state.tree[branch.node - 1]
+            self.trial.session.grow(node.left("depth", "the path grew too long"))
 
     def _read(self, asked: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
         """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why.

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import TypeAdapter
 
-from atc.apps.tui.nodes import end_text, points, step_signature, stretches, trials
+from atc.apps.tui.nodes import end_text, step_signature, stretches, trials
 from atc.apps.tui.text import shorten, visible
 from atc.models.prices import dollars
 from atc.program.edits import line_diff
@@ -70,7 +70,6 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         "readable": readable_path,
         "dollars": dollars,
         "ending": end_text,
-        "points": points,
         "signature": step_signature,
     }
     environment.globals |= {

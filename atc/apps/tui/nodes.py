@@ -19,7 +19,6 @@ __all__ = [
     "node_line",
     "observed",
     "one_line",
-    "points",
     "step_signature",
     "stretches",
     "trials",
@@ -116,18 +115,12 @@ def node_line(node: SearchNode, thought: int = TEXT_WIDTH) -> str:
     """
     calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
     correction = f"✗ {one_line(node.correction)}" if node.correction else ""
-    return _joined([one_line(node.thought, thought), *calls, correction, points(node), end_text(node)])
+    return _joined([one_line(node.thought, thought), *calls, correction, end_text(node)])
 
 
 def changed_line(before: SearchNode, node: SearchNode) -> str:
     """What became of a message; empty where nothing did that a reader sees."""
-    outcome = (end_text(node) or "followed again") if node.outcome != before.outcome else ""
-    return _joined([points(node) if node.score != before.score else "", outcome])
-
-
-def points(node: SearchNode) -> str:
-    """The points of a ranking, in words; empty without one."""
-    return "" if node.score is None else f"{node.score:g} point{'' if node.score == 1 else 's'}"
+    return end_text(node) if node.outcome != before.outcome else ""
 
 
 def observed(step: SearchStep, before: str = "") -> str:

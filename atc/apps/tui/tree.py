@@ -18,7 +18,6 @@ from atc.apps.tui.nodes import (
     end_text,
     observed,
     one_line,
-    points,
     step_signature,
     stretches,
     trials,
@@ -89,7 +88,6 @@ def _node_lines(node: SearchNode, *, has_children: bool) -> list[Text]:
             lines.append(Text(step_signature(step), style="cyan"))
             lines += _quiet(observed(step), "dim" if step.code == 0 else "red")
     lines += _quiet(f"✗ {one_line(node.correction)}" if node.correction else "", "red")
-    lines += _quiet(points(node), "magenta")
     if node.outcome != "abandoned" or not has_children:
         lines += _quiet(end_text(node), _STYLES.get(node.outcome, ""))
     first, *rest = lines or [Text("(an empty message)", style="dim")]

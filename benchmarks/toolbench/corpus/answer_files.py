@@ -64,10 +64,8 @@ class _Node:
 
 
 def published_method(mode: str, tries: int, width: int) -> str:
-    """The published name of a search: `CoT@N`, `DFS_woFilter_wW`, `DFS_wW`; `MODE@N` for a mode of ours."""
-    return {"react": f"CoT@{tries}", "dfsdt": f"DFS_woFilter_w{width}", "dfs": f"DFS_w{width}"}.get(
-        mode, f"{mode}@{tries}"
-    )
+    """The published name of a search: `CoT@N`, `DFS_woFilter_wW`; `MODE@N` for a mode of ours."""
+    return {"react": f"CoT@{tries}", "dfsdt": f"DFS_woFilter_w{width}"}.get(mode, f"{mode}@{tries}")
 
 
 def write_answers(
@@ -106,7 +104,7 @@ def published_answer(
     roots = _grow(messages)
     leaf = next((node for root in roots for node in root.walk() if node.code == 3), None)
     given_up = next((node for root in roots for node in root.walk() if node.code == 4), None)
-    is_tree = mode in ("dfsdt", "dfs")
+    is_tree = mode == "dfsdt"
     chosen = leaf or (given_up if is_tree else None)
     _mark_finished(roots, leaf)
     path = _path(roots, chosen) if chosen is not None else []
@@ -132,7 +130,7 @@ def published_answer(
     if is_tree:
         root = next((root for root in roots if chosen in list(root.walk())), roots[-1])
         limits = {"single_chain_max_step": depth, "tree_beam_size": settings["width"]}
-        limits |= {"max_query_count": settings["max_model_calls"] or None, "answer": 1, "with_filter": mode == "dfs"}
+        limits |= {"max_query_count": settings["max_model_calls"] or None, "answer": 1, "with_filter": False}
         depths = [node.depth for node in root.walk()]
         tree = {"size": len(depths), "max_length": max(depths) + 1, "tree": root.to_json()}
         return {**shared, "tree": tree, "forward_args": limits}

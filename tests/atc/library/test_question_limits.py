@@ -163,7 +163,7 @@ class CountingModel(ModelBase):
         """Nothing to close."""
 
 
-@pytest.mark.parametrize("mode", ["naive@3", "react", "codeact", "dfs", "dfsdt", "restgpt", "conagents"])
+@pytest.mark.parametrize("mode", ["naive@3", "react", "codeact", "dfsdt", "restgpt", "conagents"])
 def test_every_mode_holds_its_limit(towns: LocalAPI, mode: str) -> None:
     """Whatever asks the model: nothing is asked for beyond the limit, and the solve ends with it."""
     model = CountingModel(SIGNED, 'Thought: look\nAction: GET_cities(query="Oslo")')

@@ -27,8 +27,7 @@ from tests.scripted import ScriptedModel
 CITY = 'GET_cities(query="Oslo")'
 WEATHER = 'GET_cities_city_id_weather(city_id="osl")'
 NOWHERE = 'GET_cities_city_id_weather(city_id="xxx")'
-COMPARED = [mode for mode in BASELINES if mode != "dfs"]
-"""Modes that ask for what they do alone; `dfs` also asks for comparisons (see tests/benchmarks/toolbench)."""
+COMPARED = BASELINES
 
 GOLD = Gold({"GET_cities": 1, "GET_cities_city_id_weather": 1})
 

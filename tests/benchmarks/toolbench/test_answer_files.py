@@ -142,10 +142,9 @@ def test_a_program_is_written_as_the_chain_of_its_calls(tmp_path: Path) -> None:
     lost = published_answer(solution([], calls=calls), query, "attribute", 1, SETTINGS)
 
     assert [entry["description"] for entry in data["trys"][0]["chain"]][::2] == ["tide_for_harbour", "Finish"]
-    assert [published_method(mode, 3, 2) for mode in ("react", "dfsdt", "dfs")] == [
+    assert [published_method(mode, 3, 2) for mode in ("react", "dfsdt")] == [
         "CoT@3",
         "DFS_woFilter_w2",
-        "DFS_w2",
     ]
     assert (data["win"], lost["win"], lost["answer_generation"]["valid_data"]) == (True, False, False)
     assert data["answer_generation"]["function"][0]["name"] == "tide_for_harbour"

@@ -219,20 +219,3 @@ def test_every_message_is_kept(weather: LocalAPI) -> None:
     indexes = [step.call for node in solution.tree for step in node.steps if step.call is not None]
     assert indexes == sorted(call.index for attempt in solution.attempts for call in attempt.calls)
     assert len(solution.to_json()["tree"]) == 5  # type: ignore[arg-type]
-
-
-# --- dfs
-
-
-def test_ranked_children_are_followed_best_first(weather: LocalAPI) -> None:
-    """Two children are requested and compared both ways; the calls of the better one are in the final attempt."""
-    replies = [act("GET_alerts()"), act(CITY), "B", "A", act('finish(answer="Yes")')]
-    model = ScriptedModel(*replies)
-    solution = ask(weather, "dfs", model)
-
-    assert solution.answer == "Yes"
-    assert [node.score for node in solution.tree] == [0.0, 1.0, None]
-    assert [node.parent for node in solution.tree] == [0, 0, 2]
-    assert [(call.tool, call.replayed) for call in solution.calls] == [("GET_cities", True)]
-    assert len(weather.requests) == 2
-    assert solution.usage.model_calls == 5
