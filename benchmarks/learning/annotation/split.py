@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +21,6 @@ __all__ = ["PARTS", "SplitDistance", "numbered", "read_entries", "split_queries"
 
 SplitDistance = Literal["query", "tool", "category"]
 PARTS = ("train", "dev", "test")
-
-ToolPlace = tuple[str, str]
-"""A tool's category, as a folder name, and its standard name."""
 
 Entry = tuple[dict[str, Any], ToolQuery]
 """A query as it is in its file, and as it is read."""
@@ -75,14 +72,14 @@ def _groups(entries: Sequence[Entry], distance: SplitDistance) -> list[list[int]
     """The places of queries that belong together."""
     import networkx as nx
 
-    by_name: dict[str, set[ToolPlace]] = defaultdict(set)
+    categories: dict[str, set[str]] = defaultdict(set)
     for _, query in entries:
-        for place in _listed(query):
-            by_name[place[1]].add(place)
-    graph: nx.Graph[tuple[str, Hashable]] = nx.Graph()
+        for name in query.names:
+            categories[standard_name(name.tool)].update(filter(None, [category_folder(name.category)]))
+    graph: nx.Graph[tuple[str, str | int]] = nx.Graph()
     for number, (_, query) in enumerate(entries):
         graph.add_node(("query", number))
-        for key in _keys(query, distance, by_name):
+        for key in _keys(query, distance, categories):
             graph.add_edge(("query", number), ("key", key))
     components = nx.connected_components(graph)
     return [
@@ -91,22 +88,14 @@ def _groups(entries: Sequence[Entry], distance: SplitDistance) -> list[list[int]
     ]
 
 
-def _keys(query: ToolQuery, distance: SplitDistance, by_name: Mapping[str, set[ToolPlace]]) -> set[Hashable]:
+def _keys(query: ToolQuery, distance: SplitDistance, categories: Mapping[str, set[str]]) -> set[str]:
     """What a query may share with others. An API that it lists counts, whether it needs it or not.
 
-    A tool that it needs and does not list, or lists without a category, is any of that name which another query lists
-    (`by_name`).
+    Tools of one name count as one; without a category that another query lists, a tool is a category of its own.
     """
     if distance == "query":
         return {" ".join(query.text.casefold().split())}
-    places = _listed(query)
-    names = {name for _, name in places}
-    without_category = {name for category, name in places if not category}
-    for tool in {standard_name(tool) for tool, _ in query.relevant} - names | without_category:
-        places |= by_name.get(tool, {("", tool)})
-    return {category or name for category, name in places} if distance == "category" else set(places)
-
-
-def _listed(query: ToolQuery) -> set[ToolPlace]:
-    """The tools that a query lists."""
-    return {(category_folder(name.category), standard_name(name.tool)) for name in query.names}
+    tools = {standard_name(name.tool) for name in query.names} | {standard_name(tool) for tool, _ in query.relevant}
+    if distance == "tool":
+        return tools
+    return {category for tool in tools for category in categories.get(tool) or {tool}}

@@ -8,7 +8,6 @@ number, on the settings and on the model's seed for it; whether it is new depend
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,48 +52,46 @@ class GenerationSettings:
 
 @dataclass(slots=True)
 class InstructionRun:
-    """What came of all attempts so far; `reached` and `passed` count them by check."""
+    """What came of all attempts so far: their lines, and the queries of those that pass all `checks`."""
 
-    attempts: int = 0
+    checks: Sequence[str]
+    entries: list[Mapping[str, Any]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
-    reached: Counter[str] = field(default_factory=Counter)
-    passed: Counter[str] = field(default_factory=Counter)
     stopped: str = ""
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Count an attempt, and keep its query if it has one."""
+        self.entries.append(entry)
+        if not entry["refused_by"]:
+            self.queries.append(entry["query"])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; the keys are part of the interface."""
-        checks = {
-            name: {
-                "reached": self.reached[name],
-                "passed": self.passed[name],
-                "rate": round(self.passed[name] / self.reached[name], 3),
-            }
-            for name in CHECKS
-            if self.reached[name]
+        refused = [entry["refused_by"] for entry in self.entries]
+        passed = [self.checks.index(name) if name else len(self.checks) for name in refused]
+        counts = {
+            name: (sum(count >= place for count in passed), sum(count > place for count in passed))
+            for place, name in enumerate(self.checks)
         }
-        lengths = [len(query["query"].split()) for query in self.queries]
         relevant = [query["relevant APIs"] for query in self.queries]
         return {
-            "attempts": self.attempts,
+            "attempts": len(self.entries),
             "accepted": len(self.queries),
-            "rate": round(len(self.queries) / self.attempts, 3) if self.attempts else None,
-            "checks": checks,
-            "words": round(fmean(lengths), 2) if lengths else None,
-            "relevant_apis": round(fmean(map(len, relevant)), 2) if relevant else None,
-            "relevant_tools": round(fmean(len({tool for tool, _ in pairs}) for pairs in relevant), 2)
-            if relevant
-            else None,
+            "rate": round(len(self.queries) / len(self.entries), 3) if self.entries else None,
+            "checks": {
+                name: {"reached": reached, "passed": kept, "rate": round(kept / reached, 3)}
+                for name, (reached, kept) in counts.items()
+                if reached
+            },
+            "words": _mean([len(query["query"].split()) for query in self.queries]),
+            "relevant_apis": _mean(list(map(len, relevant))),
+            "relevant_tools": _mean([len({tool for tool, _ in pairs}) for pairs in relevant]),
             "stopped": self.stopped,
         }
 
-    def count(self, refused_by: str, checks: Sequence[str]) -> None:
-        """Count an attempt, by the check that refused it; empty for an accepted one."""
-        self.attempts += 1
-        for name in checks:
-            self.reached[name] += 1
-            if name == refused_by:
-                return
-            self.passed[name] += 1
+
+def _mean(numbers: Sequence[int]) -> float | None:
+    return round(fmean(numbers), 2) if numbers else None
 
 
 def attempts_file(out: Path) -> Path:
@@ -127,16 +124,15 @@ def generate(
     file = attempts_file(out)
     if out.exists() and not file.exists():
         raise UsageError(f"{out} exists, and was not made by this command: {file.name} is not beside it; name another")
-    names = [name for name in CHECKS if name != "runs" or server is not None]
-    run = _resume(file, settings, names)
+    run = InstructionRun([name for name in CHECKS if name != "runs" or server is not None])
+    _resume(file, settings, run)
     checks = InstructionChecks(SeenTexts(query["query"] for query in run.queries), server)
     progress(run)
     try:
         while len(run.queries) < count:
-            if run.attempts >= _TRIES * (count + 5):
+            if (attempts := len(run.entries)) >= _TRIES * (count + 5):
                 run.stopped = (
-                    f"{run.attempts} attempts gave {len(run.queries)}; to go on, repeat the command with a larger "
-                    "--count"
+                    f"{attempts} attempts gave {len(run.queries)}; to go on, repeat the command with a larger --count"
                 )
                 break
             try:
@@ -145,7 +141,7 @@ def generate(
                 run.stopped = str(error)
                 break
             append_line(file, json.dumps(entry, ensure_ascii=False))
-            _take(entry, run, names)
+            run.add(entry)
             if not entry["refused_by"]:
                 checks.seen.add(entry["query"]["query"])
             progress(run)
@@ -164,7 +160,7 @@ def _attempt(
     checks: InstructionChecks,
 ) -> dict[str, Any]:
     """The next attempt, as a line of the file."""
-    number, kind, seed = run.attempts, settings.kind, settings.seed
+    number, kind, seed = len(run.entries), settings.kind, settings.seed
     drawn = pool.draw(kind, number, seed, collections)
     apis = pool.needed(kind, number, seed, drawn)
     model_seed = seed * 1_000_003 + number + 1
@@ -187,37 +183,14 @@ def _attempt(
     return entry
 
 
-def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> InstructionRun:
-    """What the attempts in a file came to. Raises: UsageError: They are of other settings, or the file is damaged."""
-    run = InstructionRun()
+def _resume(file: Path, settings: GenerationSettings, run: InstructionRun) -> None:
+    """Count the attempts in a file. Raises: UsageError: They are of other settings, or the file is damaged."""
     for where, entry in resumed_lines(file, settings):
-        if not _is_attempt(entry, run.attempts):
+        number = len(run.entries)
+        is_attempt = isinstance(entry, dict) and entry.get("number") == number
+        if not is_attempt or not ("query" in entry or entry.get("refused_by") in run.checks):
             raise UsageError(
-                f"{where}: this is not attempt {run.attempts}; delete this line and all after it to go on from there, "
+                f"{where}: this is not attempt {number}; delete this line and all after it to go on from there, "
                 "or the file to begin anew"
             )
-        _take(entry, run, names)
-    return run
-
-
-def _is_attempt(entry: object, number: int) -> bool:
-    """True of what `_attempt` makes under this number."""
-    if not isinstance(entry, dict) or entry.get("number") != number or entry.get("refused_by") not in ("", *CHECKS):
-        return False
-    query = entry.get("query")
-    if entry["refused_by"] or not isinstance(query, dict):
-        return bool(entry["refused_by"])
-    pairs = query.get("relevant APIs")
-    return (
-        isinstance(query.get("query"), str)
-        and isinstance(query.get("api_list"), list)
-        and isinstance(pairs, list)
-        and all(isinstance(pair, list) and list(map(type, pair)) == [str, str] for pair in pairs)
-    )
-
-
-def _take(entry: Mapping[str, Any], run: InstructionRun, names: Sequence[str]) -> None:
-    """Count an attempt, and keep its query if it has one."""
-    run.count(entry["refused_by"], names)
-    if not entry["refused_by"]:
-        run.queries.append(entry["query"])
+        run.add(entry)

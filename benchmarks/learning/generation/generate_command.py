@@ -155,14 +155,16 @@ def _progress(count: int) -> Iterator[Callable[[InstructionRun], None]]:
     columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=count)
-        yield lambda run: bar.update(task, completed=len(run.queries), description=f"{run.attempts} attempts")
+        yield lambda run: bar.update(task, completed=len(run.queries), description=f"{len(run.entries)} attempts")
 
 
 def _print(run: InstructionRun) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("check", "refuses what is not so", title=f"{len(run.queries)} of {run.attempts} attempts accepted")
+    table = Table(
+        "check", "refuses what is not so", title=f"{len(run.queries)} of {len(run.entries)} attempts accepted"
+    )
     for column in ("reached", "passed", "rate"):
         table.add_column(column, justify="right")
     for name, row in run.to_json()["checks"].items():

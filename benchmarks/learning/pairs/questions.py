@@ -46,7 +46,6 @@ class ReadQuestions:
             (self.extreme_item, 4),
             (self.filtered, 3),
             (self.each_detail, 3),
-            (self.each_list, 2),
             (self.both, 3),
         )
         self._of_object: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
@@ -186,7 +185,7 @@ class ReadQuestions:
 
     def each_detail(self, draft: Draft, view: ListView) -> QuestionPair:
         """A field of each of the first few items, from a call for each."""
-        tool, argument, inner = self._further(draft, view, lists=False)
+        tool, argument, inner = self._further(draft, view)
         field = draft.choose([f for f in self._fields(inner) if f.name not in view.fields])
         items, phrase, item = self._looped(draft, view)
         with draft.loop(item, items):
@@ -194,18 +193,6 @@ class ReadQuestions:
             self._print_with(draft, view, item, part(call, [*inner.path, field.name]))
         values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
         return self._finished(draft, self._text(draft, "each", values, ""))
-
-    def each_list(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The names in a list of each of the first few items."""
-        tool, argument, inner = self._further(draft, view, lists=True)
-        title = draft.choose([inner.title] if inner.title else [])
-        items, phrase, item = self._looped(draft, view)
-        values = {"list": phrase, "items": f"the {self._listed_words(inner, tool)}"}
-        with draft.loop(item, items):
-            call = part(self._call(draft, tool, {argument: part(item, [view.id_key])}), inner.path)
-            names = expression("[ITEM[TITLE] for ITEM in ITEMS]", ITEM=inner.item, ITEMS=call, TITLE=constant(title))
-            self._print_with(draft, view, item, names)
-        return self._finished(draft, self._text(draft, "each list", values, ""))
 
     # Parts of them --------------------------------------------------------------------------------------------------
 
@@ -280,16 +267,16 @@ class ReadQuestions:
         draft.tools.append(tool.name)
         return request(tool.name, arguments)
 
-    def _further(self, draft: Draft, view: ListView, *, lists: bool) -> tuple[Tool, str, ListView]:
-        """A tool that tells more of each item of a list: its object, or a list of it."""
+    def _further(self, draft: Draft, view: ListView) -> tuple[Tool, str, ListView]:
+        """A tool that tells more of each item of a list: its object."""
         options = []
         for tool in self.views.takers.get(view.entity, ()):
             try:
                 _, argument = self._only_need(tool)
             except NoQuestion:
                 continue
-            inner = self.views.of_tool(tool.name) if lists else [self.views.object_of(tool.name)]
-            options += [(tool, argument, v) for v in inner if v is not None and tool.name != view.tool]
+            inner = self.views.object_of(tool.name)
+            options += [(tool, argument, inner)] if inner is not None and tool.name != view.tool else []
         return draft.choose(options)
 
     def _looped(self, draft: Draft, view: ListView) -> tuple[ast.expr, str, str]:

@@ -248,17 +248,11 @@ def test_a_call_that_the_server_fails_at_is_refused(tools: Path, tmp_path: Path,
     assert not (tmp_path / "b.attempts.jsonl").exists()
 
 
-def attempt(number: int, **changed: Any) -> dict[str, Any]:
-    """A line of an accepted attempt."""
-    written = {"query": "When?", "api_list": [], "relevant APIs": [["Sea Levels", "levels"]]}
-    return {"number": number, "refused_by": "", "query": {**written, **changed}}
-
-
 @pytest.mark.parametrize(
     ("place", "line", "why"),
     [
         (1, 5, "this is not attempt 1; delete this line and all after it to go on from there"),
-        (1, attempt(1, **{"relevant APIs": [[1]]}), "this is not attempt 1"),
+        (1, {"number": 0, "refused_by": "words"}, "this is not attempt 1"),
     ],
 )
 def test_damaged_attempts_are_named(
