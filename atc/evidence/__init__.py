@@ -6,9 +6,8 @@ an answer is wrong. How often each one stands beside right and wrong answers is 
 
 from __future__ import annotations
 
-from atc.evidence.answers import accepted_writes, is_unsupported, judge
+from atc.evidence.answers import Finding, accepted_writes, failed, is_unsupported, judge, made_writes
 from atc.evidence.facts import facts
-from atc.evidence.finding import Finding, failed, made_writes
 
 __all__ = [
     "Finding",

@@ -1,4 +1,4 @@
-"""Decide whether a run is an answer at all, and whether anything that it printed comes from the API.
+"""What a finding is, whether a run is an answer at all, and whether anything that it printed comes from the API.
 
 The paper's loop counts every program that ends well as a success (section A.4 names it as a limitation). A program that
 printed nothing has not answered, and one that printed only its own words has nothing to rest on.
@@ -7,16 +7,57 @@ printed nothing has not answered, and one that printed only its own words has no
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from atc.call_text import call_text
-from atc.evidence.finding import failed, made_writes
 from atc.fault import Fault, Stage
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
+from protocols.json_path import Step
 from protocols.model import Protocol
-from sandbox.records import Run
+from sandbox.records import CallRecord, Run
 
-__all__ = ["accepted_writes", "is_unsupported", "judge"]
+__all__ = ["Finding", "accepted_writes", "failed", "is_unsupported", "judge", "made_writes", "name_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reason to doubt an answer; `kind` is its name in one word, such as FirstPage.
+
+    `message` is told to the user. `line` is a line of the program, `call` the index of a
+    call, and `path` a place in its response, where the finding is about one.
+    """
+
+    kind: str
+    message: str
+    line: int | None = None
+    call: int | None = None
+    path: tuple[Step, ...] = ()
+
+    @classmethod
+    def of_call(cls, kind: str, message: str, call: CallRecord, path: tuple[Step, ...] = ()) -> Finding:
+        """A finding about a call, or about a place in its response."""
+        return cls(kind, message, call.line, call.index, path)
+
+    def warning(self) -> str:
+        """The finding as a warning for the reader of the answer."""
+        return f"the answer is doubtful ({self.kind}): {self.message}"
+
+
+def failed(call: CallRecord) -> bool:
+    """True if a call has no good response."""
+    return call.status is None or call.status >= 300
+
+
+def made_writes(run: Run) -> bool:
+    """True if the service accepted a write: the task is then done, whatever is printed."""
+    return any(call.writes and not failed(call) for call in run.calls)
+
+
+def name_of(call: CallRecord) -> str:
+    """The name of a call's tool, else its address."""
+    return call.tool or call.url
+
 
 _MOST_CALLED = 4
 """Functions that are named in place of an answer."""

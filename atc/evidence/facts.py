@@ -10,18 +10,276 @@ on the development splits alone, which had been read.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from atc.doors import doors, load
-from atc.evidence.emptiness import empty_selection, nothing_found
-from atc.evidence.failures import caught_error, failed_call, no_evidence, no_good_call
-from atc.evidence.finding import Finding, name_of
+from atc.evidence.answers import Finding, failed, is_unsupported, made_writes, name_of
 from atc.evidence.pages import first_page
-from atc.evidence.traced_run import TracedRun
-from atc.program.tree import lines_of, nodes_of
+from atc.evidence.traced_run import TracedRun, lists_in
+from atc.program.source import calls_of
+from atc.program.tree import called_tool, lines_of, nodes_of
 from protocols.dataflow.graph import ProtocolGraph
-from sandbox.records import Run
+from protocols.json_path import Step
+from sandbox.records import CallRecord, Run
+
+if TYPE_CHECKING:
+    from atc.program.def_use import DefUse
 
 __all__ = ["facts"]
+
+_NOT_FOUND = 404
+
+
+def _no_good_call(traced: TracedRun) -> Finding | None:
+    """No call was made, or none has a good response."""
+    if traced.good_calls:
+        return None
+    message = "the program printed an answer without any reply of the API"
+    if not traced.run.calls:
+        return Finding("NoCall", message)
+    call = traced.run.calls[-1]
+    return Finding.of_call("NoEvidence", f"{message}: {_describe_call(call)}", call)
+
+
+def _no_evidence(traced: TracedRun) -> Finding | None:
+    """No printed value comes from a reply, and no write was accepted."""
+    if not traced.good_calls or made_writes(traced.run) or not is_unsupported(traced.program, traced.run):
+        return None
+    return Finding("NoEvidence", "what the program printed comes from no reply of the API")
+
+
+def _failed_call(traced: TracedRun) -> Finding | None:
+    """A call failed, and the program went on."""
+    for call in traced.run.calls:
+        if not failed(call) and not _says_error(traced.response(call)):
+            continue
+        if call.refused or (failed(call) and call.status is not None and call.status < 400):
+            continue
+        described = _describe_call(call)
+        if failed(call) and _is_deliberate(call, traced):
+            continue
+        if any(source.call == call.index for source in traced.data_sources) or _is_error_printed(call, traced):
+            message = f"the program printed an error as its answer: {described}"
+            return Finding.of_call("ErrorPrinted", message, call)
+        if failed(call) and not _is_replaced(call, traced):
+            message = f"{described}, and the program went on without it"
+            return Finding.of_call("ErrorSwallowed", message, call)
+    return None
+
+
+def _caught_error(traced: TracedRun) -> Finding | None:
+    """The answer is what a handler of errors printed, and no value of a reply. A 404 may well be an answer."""
+    if traced.shows_data or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
+        return None
+    for handler in nodes_of(traced.tree, ast.ExceptHandler):
+        for node, _ in calls_of(handler, {"print"}):
+            if _printed_answer(node, handler.name, traced):
+                message = f"line {node.lineno} printed the answer after it caught an error"
+                return Finding("ErrorPrinted", message, node.lineno)
+    return None
+
+
+def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:
+    """True if a print in a handler made the output: by its own text, or as the text of the error."""
+    constants = [part.value for part in nodes_of(node, ast.Constant)]
+    own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
+    if own:
+        lines = traced.program.splitlines()
+        rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+        return all(text in traced.run.stdout and text not in rest for text in own)
+    if error not in {part.id for part in nodes_of(node, ast.Name)}:
+        return False
+    try:
+        value = ast.literal_eval(traced.run.stdout.strip())
+    except (ValueError, SyntaxError, MemoryError):
+        return True
+    return any(part.value == value for part in nodes_of(traced.tree, ast.Constant))  # the key of a KeyError
+
+
+def _describe_call(call: CallRecord) -> str:
+    name = call.tool or f"{call.method} {call.url}"
+    return (call.error or f"{name} was answered {call.status}")[:200]
+
+
+def _says_error(response: object) -> bool:
+    """True if a response with a good status reports an error."""
+    if not isinstance(response, dict):
+        return False
+    if response.get("success") is False or response.get("ok") is False:
+        return True
+    return bool(response.get("error") or response.get("errors")) and len(response) <= 3
+
+
+def _is_error_printed(call: CallRecord, traced: TracedRun) -> bool:
+    """True if the output holds the text of an error."""
+    response = traced.response(call)
+    texts = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
+    parts = [*texts, *((call.error or "").split(" \u2014 ")[1:])]
+    return any(len(part) > 8 and part[:80] in traced.run.stdout for part in parts)
+
+
+def _is_deliberate(call: CallRecord, traced: TracedRun) -> bool:
+    """True if a handler deals with the failure.
+
+    It prints the answer to a 404, or other calls gave the answer, and a handler for errors of tools looks at the status
+    or body of the error, returns something in its place, or goes on to the next of several.
+    """
+    others = any(good.index != call.index for good in traced.live_calls)
+    for attempt in nodes_of(traced.tree, ast.Try):
+        for handler in attempt.handlers if _covers(attempt.body, call.line) else ():
+            if call.status == _NOT_FOUND and not call.writes and any(calls_of(handler, {"print"})):
+                return True
+            types = {name.id for name in nodes_of(handler.type, ast.Name)} if handler.type is not None else set()
+            if others and "ToolError" in types and _deals_with(handler):
+                return True
+    return False
+
+
+def _deals_with(handler: ast.ExceptHandler) -> bool:
+    looks = any(
+        isinstance(node.value, ast.Name) and node.value.id == handler.name for node in nodes_of(handler, ast.Attribute)
+    )
+    return looks or any(isinstance(node, (ast.Return, ast.Continue)) for node in ast.walk(handler))
+
+
+def _is_replaced(call: CallRecord, traced: TracedRun) -> bool:
+    """True if a later call replaced a failed one.
+
+    That is the same tool with arguments of the program's own, or a call in the error handler that the answer rests on.
+    """
+    later = [later_call for later_call in traced.good_calls if later_call.index > call.index]
+    own = not any(sources for _, _, sources in traced.arguments(call))
+    if any(later_call.tool == call.tool and (own or later_call.arguments == call.arguments) for later_call in later):
+        return True
+    used = {source.call for source in traced.data_sources}
+    return any(
+        _covers(handler.body, later_call.line)
+        for attempt in nodes_of(traced.tree, ast.Try)
+        if _covers(attempt.body, call.line)
+        for handler in attempt.handlers
+        for later_call in later
+        if later_call.index in used or later_call.writes
+    )
+
+
+def _covers(body: list[ast.stmt], line: int | None) -> bool:
+    return line is not None and any(line in lines_of(node) for node in body)
+
+
+_EMPTY_VALUES = frozenset({"", "None", "[]", "{}", "()", "set()", "nan", "''"})
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MAX_FIELDS = 14
+"""Fields that are listed in place of one that is missing."""
+_MAX_ARGUMENTS = 120
+"""Characters of arguments or output in a message."""
+
+
+def _nothing_found(traced: TracedRun) -> Finding | None:
+    """No value of a reply is printed, and a call behind the answer was asked for something and returned no items."""
+    if made_writes(traced.run):
+        return None
+    if traced.lines and all(map(_is_empty, traced.lines)):
+        return Finding("NothingFound", f"the program printed {traced.lines[0][:_MAX_ARGUMENTS]!r}, which holds nothing")
+    if _holds_data(traced):
+        return None
+    for call in traced.good_calls:
+        lists = [items for _, items, _ in lists_in(traced.response(call))]
+        if call.arguments and lists and not any(lists) and traced.is_behind_output(call):
+            arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())[:_MAX_ARGUMENTS]
+            return Finding.of_call("NothingFound", f"nothing was found by {name_of(call)}({arguments})", call)
+    return _null(traced)
+
+
+def _null(traced: TracedRun) -> Finding | None:
+    """All that was printed of replies is null."""
+    for source in traced.data_sources:
+        if source.how == "exact" and traced.value_of(source) is None:
+            call = traced.run.calls[source.call]
+            return Finding.of_call("NothingFound", f"the value of {name_of(call)} is null", call, source.path)
+    return None
+
+
+def _is_empty(line: str) -> bool:
+    """True for an empty value of Python by itself or after a colon: `[]`, `None`, `Cast: {}`."""
+    return line.rpartition(":")[2].strip() in _EMPTY_VALUES
+
+
+def _holds_data(traced: TracedRun) -> bool:
+    """True if a printed value is, or was made from, a value of a reply that is not empty."""
+    return any(traced.value_of(source) not in (None, "", [], {}) for source in traced.data_sources)
+
+
+def _empty_selection(traced: TracedRun) -> Finding | None:
+    """No item passed: the program compares with another spelling than the replies have, or reads a field they lack.
+
+    Only where the output has no value of a reply and no number but zero.
+    """
+    if made_writes(traced.run) or traced.shows_data or any(map(float, _NUMBER.findall(traced.run.stdout))):
+        return None
+    from atc.program.def_use import def_use
+
+    flow = def_use(traced.program)
+    return None if flow is None else _missing_field(flow, traced) or _other_spelling(flow, traced)
+
+
+def _missing_field(flow: DefUse, traced: TracedRun) -> Finding | None:
+    """A field is read with a default, and no object that it is read from has the field."""
+    for node in nodes_of(flow.tree, ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args):
+            continue
+        key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+        if not isinstance(key, str) or "/" in key:  # the path of a request
+            continue
+        objects = [value for value in _values_of(node.func.value, flow, traced) if isinstance(value, dict) and value]
+        if objects and not any(key in value for value in objects):
+            listed = ", ".join(list(objects[0])[:_MAX_FIELDS])
+            message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {listed}"
+            return Finding("EmptyForNegative", message, node.lineno)
+    return None
+
+
+def _other_spelling(flow: DefUse, traced: TracedRun) -> Finding | None:
+    """A comparison with a text that the values compared have in another case, punctuation or plural."""
+    for node in nodes_of(flow.tree, ast.Compare):
+        if not isinstance(node.ops[0], ast.Eq | ast.In):
+            continue
+        for side, opposite in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+            constant = flow.constant(side)
+            values = list(_values_of(opposite, flow, traced)) if isinstance(constant, str) and constant else []
+            alike = next((value for value in values if _bare(value) == _bare(constant)), None)
+            if constant not in values and alike is not None:
+                message = f"line {node.lineno} compares with {constant!r}, and the reply says {alike!r}"
+                return Finding("EmptyForNegative", message, node.lineno)
+    return None
+
+
+def _bare(value: object) -> str:
+    """A value as text without what two spellings differ in."""
+    return re.sub(r"[\W_]+", "", str(value)).casefold().rstrip("s")
+
+
+def _values_of(node: ast.expr, flow: DefUse, traced: TracedRun) -> Iterator[object]:
+    """What an expression may have been in the run: the values in responses that it is taken from."""
+    by_tool: dict[str, list[CallRecord]] = {}
+    for call in traced.good_calls:
+        by_tool.setdefault(call.tool or "", []).append(call)
+    for origin in flow.origins(node, lambda call: called_tool(call) in by_tool):
+        for call in by_tool[called_tool(origin.call)]:
+            if call.line == origin.call.lineno:
+                yield from _at(traced.response(call), origin.path)
+
+
+def _at(value: object, path: tuple[Step, ...]) -> Iterator[object]:
+    """The values at a path in which 0 stands for any item of a list."""
+    if not path:
+        yield value
+    elif isinstance(value, list) and isinstance(path[0], int):
+        for item in value:
+            yield from _at(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _at(value[path[0]], path[1:])
 
 
 def _dead_call(traced: TracedRun) -> Finding | None:
@@ -39,13 +297,13 @@ def _dead_call(traced: TracedRun) -> Finding | None:
 
 
 _FACTS = (
-    no_good_call,
-    failed_call,
-    caught_error,
-    no_evidence,
+    _no_good_call,
+    _failed_call,
+    _caught_error,
+    _no_evidence,
     first_page,
-    empty_selection,
-    nothing_found,
+    _empty_selection,
+    _nothing_found,
     _dead_call,
 )
 """Most telling first."""

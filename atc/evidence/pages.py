@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from atc.evidence.finding import Finding, name_of
+from atc.evidence.answers import Finding, name_of
 from atc.evidence.traced_run import TracedRun, lists_in, orders
 from atc.program.tree import called_name, called_tool, lines_of
 from protocols.json_path import subscripts

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from atc.diagnosis.provenance import lookup, traced_arguments
-from atc.evidence.finding import failed
+from atc.evidence.answers import failed
 from atc.program.source import parsed
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step, leaves

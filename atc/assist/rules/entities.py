@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from atc.assist.rules.inspection import Inspection
 from atc.diagnosis.provenance import lookup
-from atc.evidence.finding import Finding, failed, name_of
+from atc.evidence.answers import Finding, failed, name_of
 from atc.evidence.traced_run import lists_in
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from atc.assist.rules.inspection import Inspection
-from atc.evidence.finding import Finding
+from atc.evidence.answers import Finding
 from protocols.text.words import is_identifier, words
 
 __all__ = ["wrong_kind"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from atc.assist.language.api_words import MIN_WORD_LETTERS, tool_stems
 from atc.assist.rules.inspection import Inspection
-from atc.evidence.finding import Finding, name_of
+from atc.evidence.answers import Finding, name_of
 from atc.evidence.traced_run import lists_in, orders
 from atc.program.choices import choices, compares
 from protocols.json_path import Step, leaves, subscripts
