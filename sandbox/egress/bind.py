@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from protocols.calls.binding import bind
 from protocols.calls.header_names import normalized_header
@@ -24,8 +23,6 @@ from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, UnreachableError, has_parent_step
 from sandbox.egress.request_content import idempotency_header, join_url, request_arguments
 from sandbox.egress.signing import (
-    allowed_form,
-    allowed_query,
     may_pass,
     overrides_method,
     parse_cookies,
@@ -183,8 +180,7 @@ class Binder:
         method = method.upper()
         default = {"Content-Type": "application/json"} if options.json_body is not None else {}
         headers, cookies = with_defaults(options.headers or {}, default), dict(options.cookies or {})
-        form = allowed_form(options.data, headers, self._warn)
-        content = options.json_body if options.json_body is not None else form
+        content = options.json_body if options.json_body is not None else options.data
         try:
             prepared = prepare(method, url, options.params, headers, cookies, content, options.auth)
             target = self._rules.locate(method, str(prepared.url))
@@ -193,7 +189,7 @@ class Binder:
             planned = PlannedRequest(
                 method=str(prepared.method),
                 path=target.path,
-                query=allowed_query(target.tool, urlsplit(str(prepared.url)).query, self._warn),
+                query=QueryPairs.of(str(prepared.url)),
                 headers={name: str(text) for name, text in prepared.headers.items() if may_pass(name, self._warn)},
                 cookies=cookies,
                 body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
@@ -201,7 +197,7 @@ class Binder:
                 redirects=options.redirects,
             )
             if overrides_method(target.tool, planned):
-                raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
+                raise UnreachableError("InvalidURL", "a request must not give a _method, which may change the method")
         except (RequestError, UnreachableError, UnicodeError, ValueError) as error:
             failure = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             return Unbound(method, self._redact(url), {}, one_line(self._redact(str(error))), failure)

@@ -7,15 +7,14 @@ another one either: what somebody agreed to is one operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from protocols.model import READS
 from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
-from sandbox.egress.signing import allowed_query
-from sandbox.egress.stages import PlannedRequest
+from sandbox.egress.signing import overrides_method
+from sandbox.egress.stages import PlannedRequest, QueryPairs
 
 __all__ = ["MAX_REDIRECTS", "NextRequest", "next_request"]
 
@@ -34,9 +33,7 @@ class NextRequest(NamedTuple):
     signed: bool
 
 
-def next_request(
-    rules: EgressRules, current: NextRequest, status: int, url: str, warn: Callable[[str], None], *, free: bool
-) -> NextRequest | str:
+def next_request(rules: EgressRules, current: NextRequest, status: int, url: str, *, free: bool) -> NextRequest | str:
     """The request that follows a redirect to a URL, or why there is none, with the remedy.
 
     Args:
@@ -70,8 +67,10 @@ def next_request(
         headers = {name: text for name, text in planned.headers.items() if name.lower() in _FOR_ANYBODY}
         body = None if method in READS else planned.body
         planned = replace(planned, headers=headers, cookies={}, body=body)
-    query = allowed_query(next_target.tool, urlsplit(url).query, warn)
-    return NextRequest(next_target, replace(planned, path=next_target.path, query=query), signed)
+    planned = replace(planned, path=next_target.path, query=QueryPairs.of(url))
+    if overrides_method(next_target.tool, planned):
+        return f"it redirects to {_shown(url)} with a _method, which may change the method"
+    return NextRequest(next_target, planned, signed)
 
 
 def _is_another(following: CallTarget, target: CallTarget, free: bool) -> bool:

@@ -251,7 +251,7 @@ class Sender:
         """The request that follows a redirect to a URL, or why there is none."""
         from sandbox.egress.redirects import next_request
 
-        following = next_request(self.rules, current, response.status, url, self._recorder.warn, free=self._free)
+        following = next_request(self.rules, current, response.status, url, free=self._free)
         if isinstance(following, str):
             return cut(self._redactor.text(following))
         if not following.signed and self._redactor.text(url) != url:

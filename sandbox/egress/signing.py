@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote_plus, urlencode
+from urllib.parse import unquote_plus
 
 from protocols.calls.credentials import APIKey, Credential, RequestToSign
 from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normalized_header
@@ -27,8 +27,7 @@ from sandbox.truncation import cut
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["Signer", "allowed_form", "allowed_query", "may_pass", "overrides_method"]
-__all__ += ["parse_cookies", "prepare", "with_defaults", "without_overrides"]
+__all__ = ["Signer", "may_pass", "overrides_method", "parse_cookies", "prepare", "with_defaults", "without_overrides"]
 
 HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
@@ -242,47 +241,18 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
     return replace(planned, headers={name: text for name, text in planned.headers.items() if name not in dropped})
 
 
-def allowed_form(
-    data: bytes | Sequence[Sequence[str]] | None, headers: Mapping[str, str], warn: Callable[[str], None]
-) -> bytes | Sequence[Sequence[str]] | None:
-    """A form without a field for the method."""
-    if isinstance(data, bytes):
-        text = data.decode("latin-1") if _is_form(headers) else ""
-        pairs, overridden = parse_qsl(text, keep_blank_values=True), _names_method(text)
-    else:
-        pairs = [(str(pair[0]), str(pair[1])) for pair in data or () if len(pair) == 2]
-        overridden = any(_METHOD.fullmatch(name) for name, _ in pairs)
-    if not overridden:
-        return data
-    warn("the program's own form field _method was not sent: it may change the method")
-    allowed = [(name, value) for name, value in pairs if not _METHOD.fullmatch(name)]
-    return urlencode(allowed, encoding="latin-1").encode() if isinstance(data, bytes) else allowed
-
-
-def allowed_query(tool: Tool | None, query: str, warn: Callable[[str], None]) -> QueryPairs:
-    """The query of a program without a parameter for the method, unless the tool documents one."""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    if _documents_method(tool) or not _names_method(query):
-        return QueryPairs(pairs, query)
-    warn("the program's own query parameter _method was not sent: it may change the method")
-    return QueryPairs([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
-
-
 def overrides_method(tool: Tool | None, planned: PlannedRequest) -> bool:
     """True if the query or body has a method that some services take for the request's own."""
     if _documents_method(tool):
         return False
     body = planned.body or b""
     media_type = _media_type(planned.headers)
-    if _is_form(planned.headers) and _names_method(body.decode("latin-1")):
+    written = planned.query.written if isinstance(planned.query, QueryPairs) else None
+    is_form = FORM in (media_type or FORM)  # some services take a body without a type for one
+    if _names_method(written or "") or (is_form and _names_method(body.decode("latin-1"))):
         return True
     inside = _METHOD_IN_PARTS if media_type.lstrip().startswith("multipart/") else _METHOD_IN_JSON
     return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in planned.query)
-
-
-def _is_form(headers: Mapping[str, str]) -> bool:
-    """True for a form; some services take a body without a type for one."""
-    return FORM in (_media_type(headers) or FORM)
 
 
 def _media_type(headers: Mapping[str, str]) -> str:

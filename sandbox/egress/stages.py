@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 from protocols.errors import LimitReached
 from protocols.model import READS, Parameter
@@ -109,6 +110,12 @@ class QueryPairs(list[tuple[str, str]]):
     def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
         super().__init__(pairs)
         self.written = written
+
+    @classmethod
+    def of(cls, url: str) -> QueryPairs:
+        """The query of a URL."""
+        query = urlsplit(url).query
+        return cls(parse_qsl(query, keep_blank_values=True), query)
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,14 +163,6 @@ def test_a_header_has_a_plain_name(api: LocalAPI, broker: Broker, name: str) -> 
     assert "a name has letters, digits, - and _ alone" in broker.warnings[0]
 
 
-def test_no_query_changes_the_method(api: LocalAPI, broker: Broker) -> None:
-    """Frameworks take a method from it; the user is told."""
-    broker.request("POST", f"{DOCUMENTED}/alerts?a=1&_method=DELETE", params=[("_METHOD", "PUT")], json_body=b"{}")
-
-    assert api.requests[0].query == (("a", "1"),)
-    assert broker.warnings == ("the program's own query parameter _method was not sent: it may change the method",)
-
-
 def test_a_query_is_sent_as_it_was_written(api: LocalAPI, broker: Broker) -> None:
     """Where no credential goes into it."""
     broker.request("GET", f"{DOCUMENTED}/cities?query=c:d,e+f;g&flag")
@@ -485,16 +477,6 @@ def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     return looked_up
-
-
-def test_a_form_field_that_changes_the_method_is_left_out(api: LocalAPI, broker: Broker) -> None:
-    """As pairs and as text, in any case; what is sent otherwise stays as it is."""
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    broker.request("POST", f"{api.url}/alerts", data=[("_METHOD", "DELETE"), ("text", "Storm")])
-    broker.request("POST", f"{api.url}/alerts", data=b"text=Storm&_method=DELETE", headers=form)
-    broker.request("POST", f"{api.url}/alerts", data=b"text=%C3%9Cber&a=1", headers=form)
-
-    assert [request.body for request in api.requests] == [b"text=Storm", b"text=Storm", b"text=%C3%9Cber&a=1"]
 
 
 def test_a_record_shows_forms_and_raw_bodies(api: LocalAPI, broker: Broker) -> None:
