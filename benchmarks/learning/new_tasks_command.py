@@ -46,7 +46,8 @@ def new(options: _NewOptions) -> None:
     is kept only if two runs of the program make the same calls and print the same. A real service is read from and not
     written to; its data may change, and then so do the answers.
     """
-    from benchmarks.learning.new_tasks import TaskSettings
+    from benchmarks.harness.progress import counting
+    from benchmarks.learning.new_tasks import TaskSettings, make_tasks
     from benchmarks.learning.pairs.trial import RealService
     from protocols import load
 
@@ -58,15 +59,8 @@ def new(options: _NewOptions) -> None:
         raise UsageError("--api names functions, and tasks are made for an API document")
     service = None if options.simulate else RealService(options.base_url, options.auth)
     settings = TaskSettings(options.file, options.count, options.seed, service)
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from benchmarks.learning.new_tasks import make_tasks
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("solved twice", total=options.count)
-        result = make_tasks(protocol, settings, lambda number: progress.update(bar, completed=number))
+    with counting("solved twice", options.count) as show:
+        result = make_tasks(protocol, settings, lambda number: show(number, "solved twice"))
     _print_new(result, settings, options)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ from atc.apps.cli.options import is_typed, json_option, option, out_file, takes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
     from benchmarks.learning.pairs.pair_file import Tally
     from benchmarks.manipulation.alignment import AlignmentCounts
@@ -148,10 +145,8 @@ def _check_own(out: Path) -> None:
 
 def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     """Write pairs for an API."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from atc.profile import open_profile
+    from benchmarks.harness.progress import counting
     from benchmarks.learning.exclusion import read_gold
     from benchmarks.learning.pairs.pair_file import PairSettings, generate
     from protocols import load
@@ -164,18 +159,11 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     )
     if options.exclude and not excluded:
         say("warning: none of the tasks of --exclude is of this API: nothing is left out")
-    console = Console(stderr=True)
-    started = time.perf_counter()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("pairs", total=count)
-        tally = generate(
-            protocol, settings, options.out, count, excluded, lambda pairs: progress.update(bar, completed=pairs)
-        )
-    seconds = round(time.perf_counter() - started, 1)
+    with counting("pairs", count) as show:
+        tally = generate(protocol, settings, options.out, count, excluded, lambda pairs: show(pairs, "pairs"))
     if options.as_json:
-        print_json({**tally.to_json(), "excluded_tasks": len(excluded), "seconds": seconds})
-    _print_counts(tally, options, count, seconds, console)
+        print_json({**tally.to_json(), "excluded_tasks": len(excluded)})
+    _print_counts(tally, options, count)
     if options.exclude:
         say(f"{len(excluded)} tasks are excluded")
 
@@ -206,8 +194,9 @@ def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -
     console.print("A combination is the multiset of functions called. Samples with the goal of a test are left out.")
 
 
-def _print_counts(tally: Tally, options: _DataOptions, count: int, seconds: float, console: Console) -> None:
+def _print_counts(tally: Tally, options: _DataOptions, count: int) -> None:
     """The table of what became of the drafts."""
+    from rich.console import Console
     from rich.table import Table
 
     table = Table("drafts", str(tally.drafts), title=str(options.out))
@@ -220,10 +209,6 @@ def _print_counts(tally: Tally, options: _DataOptions, count: int, seconds: floa
     counts = tally.to_json()
     for name in ("tools", "multisets", "shapes", "forms", "most_of_a_form", "prompts_with_added_tools"):
         table.add_row(name.replace("_", " "), str(counts[name]))
-    table.add_row("seconds", str(seconds))
-    console.print(table)
-    if tally.before + tally.written < count:
-        missing = count - tally.before - tally.written
-        console.print(
-            f"{missing} pairs are missing: nothing new can be asked with this seed; try another --seed and --out"
-        )
+    Console(stderr=True).print(table)
+    if missing := max(0, count - tally.before - tally.written):
+        say(f"{missing} pairs are missing: nothing new can be asked with this seed; try another --seed and --out")

@@ -25,8 +25,8 @@ from protocols.errors import UsageError
 
 __all__ = ["EncoderTraining", "OnStep", "train_encoder"]
 
-OnStep = Callable[[int, int, float], None]
-"""Called with the steps that are done, all steps, and the loss."""
+OnStep = Callable[[int, float], None]
+"""Called with the steps that are done, and the loss."""
 
 _CONFUSED = 20
 """The nearest documents of a question; those that are none of its own may be added to a batch."""
@@ -118,7 +118,7 @@ class _Trainer:
             schedule.step()
             losses.append(float(loss.detach()))
             if on_step:
-                on_step(len(losses), steps, losses[-1])
+                on_step(len(losses), losses[-1])
         return losses
 
     def _batches(self) -> Iterator[list[int]]:

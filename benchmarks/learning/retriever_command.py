@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -38,9 +39,7 @@ def train(sources: tuple[Path, ...], out: Path, base: str, epochs: int, seed: in
     `atc toolbench split` keeps questions, tools or categories out for a test. `atc retrieve build … --encoder DIR` uses
     the encoder, and `hybrid:DIR` adds its scores to those of the words.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from benchmarks.harness.progress import counting
     from benchmarks.learning.retriever import EncoderTraining, train_encoder
     from benchmarks.tasks.datasets import file_digest
 
@@ -48,17 +47,10 @@ def train(sources: tuple[Path, ...], out: Path, base: str, epochs: int, seed: in
         raise UsageError(f"{out} is not empty; name a new folder")
     documents, judged = _read_corpus(sources)
     settings = EncoderTraining(epochs=epochs, seed=seed)
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("training")
+    steps = epochs * math.ceil(len(judged) / settings.batch)
+    with counting("training", steps) as show:
         losses = train_encoder(
-            documents,
-            judged,
-            out,
-            settings,
-            base,
-            lambda done, total, loss: progress.update(
-                task, completed=done, total=total, description=f"loss {loss:.3f}"
-            ),
+            documents, judged, out, settings, base, lambda step, loss: show(step, f"loss {loss:.3f}")
         )
     facts = {
         "sources": [(digest["file"], digest["sha256"]) for digest in map(file_digest, sources)],

@@ -95,23 +95,10 @@ def _reading(lines: Sequence[Any]) -> Iterable[Any]:
 
 @contextmanager
 def _training(steps: int) -> Iterator[Callable[[int, float], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from benchmarks.harness.progress import counting
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(
-        TextColumn("{task.description}"), *columns, console=Console(stderr=True), disable=not is_main_process()
-    )
-    with bar:
-        task = bar.add_task("training", total=steps)
-        yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.3f}")
+    with counting("training", steps, hidden=not is_main_process()) as show:
+        yield lambda step, loss: show(step, f"loss {loss:.3f}")
 
 
 def _print_estimate(figures: Mapping[str, Any], options: _TuningOptions) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -88,6 +87,7 @@ def generate(options: _GenerateOptions) -> None:
     from atc.engines.names import identity
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
+    from benchmarks.harness.progress import counting
     from benchmarks.learning.generation.clustering import proposed_collections
     from benchmarks.learning.generation.generate import GenerationSettings
     from benchmarks.learning.generation.generate import generate as write
@@ -113,7 +113,11 @@ def generate(options: _GenerateOptions) -> None:
             closing(open_model(name, record=options.record, reuse=options.reuse, seed=options.seed, keep=True))
         )
         budgeted = BudgetedModel(model, tokens=options.max_tokens, seconds=options.max_seconds)
-        with _progress(options.count) as show:
+        with counting("instructions", options.count) as bar:
+
+            def show(run: InstructionRun) -> None:
+                bar(len(run.queries), f"{len(run.entries)} attempts")
+
             run = write(pool, collections, settings, options.count, budgeted, server, options.out, show)
     if options.as_json:
         print_json(run.to_json())
@@ -144,18 +148,6 @@ def _server(options: _GenerateOptions, catalogue: Catalogue, stack: ExitStack) -
         return Upstream(stack.enter_context(simulated_server(catalogue, options.seed)))
     say("warning: no call is tried; add --simulate or --server URL")
     return None
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Callable[[InstructionRun], None]]:
-    """A bar on stderr with what is accepted so far."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda run: bar.update(task, completed=len(run.queries), description=f"{len(run.entries)} attempts")
 
 
 def _print(run: InstructionRun) -> None:
