@@ -1,4 +1,4 @@
-"""`atc contract`: what is known of an API's responses, and where the service is not as its document says."""
+"""`atc contract`: what is known of an API's responses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json
-from atc.apps.cli.options import DocumentOptions, argument, json_option, option, out_file, takes
+from atc.apps.cli.options import DocumentOptions, argument, json_option, option, takes
 from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
 from protocols.errors import UsageError
@@ -17,14 +17,13 @@ from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType
-    from protocols.contracts.store import ContractStore
-    from protocols.model import Protocol
 
 __all__ = ["contract"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(DocumentOptions):
+    tool: str | None = argument(required=False)
     store: Path = option(
         "--store",
         required=True,
@@ -32,27 +31,7 @@ class _Options(DocumentOptions):
         metavar="DIR",
         help="What `atc solve --store DIR` learned.",
     )
-
-    def opened(self) -> tuple[Protocol, ContractStore]:
-        """The document and the store."""
-        from protocols.contracts.store import ContractStore
-
-        return open_protocol(self.api, self.agent), ContractStore(self.store)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _DiffOptions(_Options):
     as_json: bool = json_option()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ShowOptions(_DiffOptions):
-    tool: str | None = argument(required=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ExportOptions(_Options):
-    out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="Write to FILE instead of stdout.")
 
 
 @click.group()
@@ -61,15 +40,17 @@ def contract() -> None:
 
 
 @contract.command()
-@takes(_ShowOptions)
-def show(options: _ShowOptions) -> None:
+@takes(_Options)
+def show(options: _Options) -> None:
     """Show which keys the responses of TOOL may have, or how much was seen of each tool."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from protocols.contracts.store import ContractStore
+
     tool = options.tool
-    protocol, contract_store = options.opened()
+    protocol, contract_store = open_protocol(options.api, options.agent), ContractStore(options.store)
     observed = contract_store.observed(protocol)
     if tool is None:
         rows = {
@@ -93,49 +74,6 @@ def show(options: _ShowOptions) -> None:
     else:
         lines = [visible(line).replace("\n", "␊") for line in _lines(body, "")] if body else []
         click.echo("\n".join(lines) or f"nothing is known of what {tool} returns")
-
-
-@contract.command()
-@takes(_DiffOptions)
-def diff(options: _DiffOptions) -> None:
-    """List where the service did not answer as its document says.
-
-    new: seen and not documented; missing: documented, and not always there; changed: of another type.
-    """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from protocols.contracts.store import contract_drift
-
-    protocol, contract_store = options.opened()
-    drift = contract_drift(protocol, contract_store.observed(protocol))
-    if options.as_json:
-        print_json([asdict(difference) for difference in drift])
-        return
-    title = Text(one_line(f"{protocol.title}: {len(drift)} differences"))
-    table = Table("tool", "", "place", "difference", title=title)
-    for difference in drift:
-        table.add_row(difference.tool, difference.kind, Text(visible(difference.path)), Text(visible(difference.text)))
-    Console().print(table)
-
-
-@contract.command()
-@takes(_ExportOptions)
-def export(options: _ExportOptions) -> None:
-    """Print the JSON schemas of the bodies that were observed, by tool."""
-    from atc.files import write_json
-
-    protocol, contract_store = options.opened()
-    schemas = {
-        name: dict(observations.schema)
-        for name, observations in sorted(contract_store.observed(protocol).items())
-        if observations.bodies
-    }
-    if options.out:
-        write_json(options.out, schemas, private=True)
-    else:
-        print_json(schemas)
 
 
 def _lines(shape: ValueType, indent: str) -> list[str]:

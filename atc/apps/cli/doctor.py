@@ -38,9 +38,9 @@ WHAT = {
 def doctor(strict: bool, as_json: bool) -> None:
     """Show which layers of the sandbox are active here, and what the installation has and lacks.
 
-    Checked are atc.toml, the model and its engine, extras, folders and disk; each lack comes with its remedy. No server
-    is asked, and no secret is read out. Exit code 0: nothing is broken, though something may be missing; 1: something
-    is broken.
+    Checked are atc.toml, the model and its engine, extras and the folder for models; each lack comes with its remedy.
+    No server is asked, and no secret is read out. Exit code 0: nothing is broken, though something may be missing; 1:
+    something is broken.
     """
     from atc.apps.cli import main
     from atc.apps.cli.installation import installation

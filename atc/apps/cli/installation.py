@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
-import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
 from atc.apps.cli.config import command_defaults, find_config, read_config
 from protocols.errors import ATCError
-from protocols.naming import split_namespace
 
 __all__ = ["Check", "installation"]
 
@@ -39,10 +37,6 @@ _EXTRAS = {
 """What the extras are for; those of developers are left out."""
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(\[[^\]]*\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
-_LITTLE = 3 * 10**9
-"""Bytes: a model and its conversion for another engine need less."""
-
-_LEAST = 10**8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,6 @@ def installation(group: click.Group, ctx: click.Context) -> tuple[Check, ...]:
 def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
     yield Check("settings", "Python", "ok", f"{sys.version.split()[0]} at {sys.prefix}")
     model = ""
-    values: dict[str, Any] = {}
     try:
         if find_config() is None:
             yield Check("settings", "atc.toml", "missing", "none here or above", "atc init SPEC")
@@ -76,10 +69,8 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
                 if (command := group.get_command(ctx, name)) is not None:
                     command_defaults(config, name, command, own=False)
             if (command := group.get_command(ctx, "solve")) is not None:
-                values = command_defaults(config, "solve", command, own=True)
-                model = str(values.get("model", ""))
+                model = str(command_defaults(config, "solve", command, own=True).get("model", ""))
             yield Check("settings", "atc.toml", "ok", str(config.file))
-            yield from _documents(values)
     except ATCError as error:
         yield Check("settings", "atc.toml", "broken", str(error), "edit it, or write a new one: atc init SPEC --force")
     from atc.models import default_model
@@ -89,24 +80,6 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
         state: Literal["ok", "missing"] = "ok" if os.environ.get(variable, "").strip() else "missing"
         use = "the key of openai: models" if variable.endswith("KEY") else "their endpoint, if it is not OpenAI's"
         yield Check("settings", variable, state, use, "" if state == "ok" else f"export {variable}=…")
-
-
-def _documents(values: Mapping[str, Any]) -> Iterator[Check]:
-    """The API of atc.toml, where its documents are files; no server is asked for one. Raises: ATCError."""
-    from atc.apps.cli.documents import completed_addresses, left_out_text
-    from protocols.choice import choose
-    from protocols.combined import load_specs
-
-    specs = values.get("api", ())
-    if not specs or not all(Path(split_namespace(spec)[1]).is_file() for spec in specs):
-        return
-    protocol = load_specs(specs)
-    protocol = choose(protocol, *(values.get(name, ()) for name in ("only", "without", "reads")))
-    urls = dict(map(split_namespace, values.get("base_url", ())))
-    details = [f"{protocol.title}, {len(protocol.tools)} tools"]
-    details += [left_out_text(protocol)] if protocol.left_out else []
-    details += completed_addresses(protocol, urls)
-    yield Check("settings", "API", "ok", "; ".join(details))
 
 
 def _model_check(name: str) -> Check:
@@ -194,13 +167,3 @@ def _folders() -> Iterator[Check]:
     detail = f"{cache}{'' if there == cache else ', made when it is needed'}"
     remedy = "" if usable else f"make {there} a folder that you can write to, or name another one: export ATC_HOME=DIR"
     yield Check("folder", "cache", "ok" if usable else "broken", detail, remedy)
-    free = shutil.disk_usage(there).free
-    state: Literal["ok", "missing", "broken"] = "ok" if free > _LITTLE else "missing" if free > _LEAST else "broken"
-    remedy = "" if state == "ok" else "free some, or name a folder on another disk: export ATC_HOME=DIR"
-    yield Check("folder", "disk", state, f"{free / 1e9:.1f} GB free; a model needs 0.1 to 2.4 GB", remedy)
-    named = os.environ.get("ATC_DATA")
-    places = [*([Path(named)] if named else []), cache / "data"]
-    names = sorted({entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_dir()})
-    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    remedy = "" if names else "atc data pull restbench (not needed for `atc bench tiny`)"
-    yield Check("folder", "benchmark data", "ok" if names else "missing", f"{places[0]}: {listed or 'none'}", remedy)

@@ -92,7 +92,6 @@ def test_doctor_names_remedies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert result.exit_code == 0
     assert checks["local:smollm2-135m"]["remedy"] == "atc model pull local:smollm2-135m"
-    assert checks["benchmark data"]["state"] == "missing"
     assert checks["OPENAI_API_KEY"]["state"] == "ok"
     assert checks["OPENAI_BASE_URL"]["remedy"] == "export OPENAI_BASE_URL=…"
     assert checks["cache"]["detail"] == f"{tmp_path / 'home'}, made when it is needed"

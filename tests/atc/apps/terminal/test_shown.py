@@ -39,7 +39,6 @@ def atc(*arguments: str | Path) -> Result:
     [
         ("contract", "show", "GET_cities_city_id"),
         ("contract", "show"),
-        ("contract", "diff"),
         ("contract", "show", EVIL),
         ("check",),
         ("explain", "Which city?"),

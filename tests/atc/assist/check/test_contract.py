@@ -175,7 +175,7 @@ def atc(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
+def test_the_command_shows_what_was_seen(tmp_path: Path) -> None:
     """For people and machines; a tool that there is not is wrong usage."""
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps(SPEC))
@@ -188,10 +188,5 @@ def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
     }
     lines = atc("contract", "show", "GET_books", *where).stdout.splitlines()
     assert {"id: int", "note?: str", "price: float"} <= set(lines)
-    kinds = [drift["kind"] for drift in json.loads(atc("contract", "diff", *where, "--json").stdout)]
-    assert sorted(kinds) == ["changed", "missing", "missing", "new"]
-    assert "4 differences" in atc("contract", "diff", *where).stdout
-    schemas = json.loads(atc("contract", "export", *where).stdout)
-    assert set(schemas["GET_books"]["items"]["properties"]) == set(BOOK)
     assert atc("contract", "show", "GET_x", *where).exit_code == 2
     assert atc("contract", "show", "--api", spec, "--store", tmp_path / "none").exit_code == 2
