@@ -8,8 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import yaml
-
 from benchmarks.tasks.task_files import gold_item, read_entries
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.calls.path_matching import match_gold
@@ -48,7 +46,7 @@ class GoldSets:
 def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], None]) -> GoldSets:
     """The gold of the tasks in files that is of one protocol; tasks of other APIs are passed over.
 
-    Read are task files of RestBench and ToolFlow, of our own (JSON or YAML), and ToolBench's queries.
+    Read are task files of RestBench and ToolFlow, of our own, and ToolBench's queries.
 
     Args:
         say: Is told of each file how many of its tasks are passed over, and which gold was taken for another.
@@ -72,7 +70,7 @@ def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], No
 
 def _golds(file: Path, protocol: Protocol) -> tuple[int, list[Gold], str]:
     """The number of a file's tasks, the gold of those of a protocol, and why the first other one is none."""
-    entries = _entries(file)
+    entries = read_entries(file)
     if all(isinstance(entry, Mapping) and "api_list" in entry and "query_id" in entry for entry in entries):
         queries = read_queries(file)
         tools = [_relevant_tools(query, protocol) for query in queries]
@@ -100,16 +98,3 @@ def _relevant_tools(query: ToolQuery, protocol: Protocol) -> list[str]:
         spellings = (query.identifier(tool, api), *identifiers([(api, tool)]))
         names += [name for name in spellings if name is not None and name in protocol][:1] or [""]
     return list(dict.fromkeys(names)) if all(names) else []
-
-
-def _entries(file: Path) -> list[object]:
-    if file.suffix in (".yaml", ".yml"):
-        try:
-            data = yaml.safe_load(file.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-            raise UsageError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from None
-        tasks = data.get("tasks") if isinstance(data, Mapping) else data
-        if not isinstance(tasks, list) or not tasks:
-            raise UsageError(f"{file} is no task file: it must hold a list of tasks")
-        return tasks
-    return read_entries(file)

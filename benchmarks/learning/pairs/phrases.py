@@ -42,7 +42,7 @@ def list_phrase(views: APIViews, view: ListView, owner: str, rng: Random) -> Nou
         owner: The object that the list belongs to, empty without one.
     """
     tool = views.protocol.tool(view.tool)
-    noun = views.spoken(view.noun)
+    noun = view.noun.replace("_", " ")
     outer = views.lists.get((view.tool, view.path[:-1]))
     if not owner and view.path and outer is not None and outer.single:
         owner = list_phrase(views, outer, "", rng).item("")

@@ -300,7 +300,8 @@ class ReadQuestions:
         last = [segment for segment in tool.path.split("/") if segment and "{" not in segment][-1]
         text = " ".join(words(last))
         is_many = singular(words(last)[-1]) != words(last)[-1]
-        return text if is_many else f"{text} {plural(self.views.spoken(view.noun))}"
+        noun = view.noun.replace("_", " ")
+        return text if is_many else f"{text} {plural(noun)}"
 
 
 def draft_with(

@@ -31,7 +31,6 @@ Pools = Mapping[tuple[str, tuple[Step, ...]], Mapping[str, tuple[object, ...]]]
 _MAX_DEPTH = 3
 _MANY_FILTERS = 4
 _PAGES = PAGING | {"language", "timezone", "market"}
-_PERIODS = frozenset({"day", "week", "month", "year"})
 _COMMON = 0.5
 """Part of the items that a field with fixed values has different ones in."""
 _MOST = 20
@@ -172,10 +171,7 @@ class Reach:
             value = self.invented("city", draft.rng)
         else:
             raise NoQuestion
-        text = draft.value(value)
-        phrase = (
-            draft.rng.choice([f"of the {text}", f"of this {text}"]) if text in _PERIODS else f"with {spoken} {text}"
-        )
+        phrase = f"with {spoken} {draft.value(value)}"
         return ([value] if items is not None else value), phrase
 
     # Lists ----------------------------------------------------------------------------------------------------------
@@ -251,7 +247,7 @@ class Reach:
 
     def called(self, noun: str, name: str, rng: Random) -> str:
         """An object of a noun by its name, in words."""
-        spoken = self.views.spoken(noun)
+        spoken = noun.replace("_", " ")
         quoted = _quoted(name, rng)
         options = [f"the {spoken} {quoted}", f"{spoken} {quoted}", f"the {spoken} called {quoted}", quoted, quoted]
         if is_person(noun):

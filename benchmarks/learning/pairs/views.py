@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from protocols.json_path import Step
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import fields, items_of, properties_of, type_of
 from protocols.text.word_lists import NAMES
-from protocols.text.words import SEARCHES, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.text.words import SEARCHES, WRAPPERS, is_identifier, noun_of, words
 
 __all__ = ["APIViews", "FieldView", "ListView"]
 
@@ -213,31 +212,6 @@ class APIViews:
         return ListView(
             tool.name, path, noun, telling, title, entity, id_key, bool(paging), total, not is_list, id_keys
         )
-
-    # Names of things ----------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _spoken(self) -> Mapping[str, str]:
-        """Nouns that the summaries only use before another one: `TV show` for tv."""
-        texts = [f"{tool.summary}. {tool.description[:200]}" for tool in self.protocol.tools]
-        spoken = {}
-        for noun in self.graph.nouns:
-            following: Counter[str] = Counter()
-            alone = 0
-            for text in texts:
-                tokens = text.replace(".", " . ").split()
-                for at, token in enumerate(tokens):
-                    alone += singular(token.lower()) == noun and token.lower() != noun
-                    if token.lower() == noun and at + 1 < len(tokens) and tokens[at + 1].isalpha():
-                        following[f"{token} {singular(tokens[at + 1].lower())}"] += tokens[at + 1].lower() != "on"
-            ranked = [(phrase, count) for phrase, count in following.most_common(1) if count >= 3]
-            if ranked and not alone and ranked[0][0].split()[1] not in self.graph.nouns:
-                spoken[noun] = ranked[0][0]
-        return spoken
-
-    def spoken(self, noun: str) -> str:
-        """A noun as the document speaks of it."""
-        return self._spoken.get(noun, noun.replace("_", " "))
 
 
 def is_plain(source: ProvidedField) -> bool:

@@ -182,11 +182,10 @@ def test_any_document_can_be_asked_about(data: Path) -> None:
 
 def test_gold_is_read_from_all_kinds_of_task_files(tmp_path: Path) -> None:
     """Gold is compared once a tool, however often it is called; tasks of other APIs are passed over."""
-    restbench, own = tmp_path / "tasks.json", tmp_path / "tasks.yaml"
+    restbench, own = tmp_path / "tasks.json", tmp_path / "own.json"
     restbench.write_text(json.dumps([{"query": "x", "solution": ["GET /people", "GET /none/such"]}]))
-    own.write_text(
-        'tasks:\n- {query: y, solution: [[GET_films, 2], [GET_me, 1]]}\n- {query: z, solution: ["GET /me"]}\n'
-    )
+    entries = [{"query": "y", "solution": [["GET_films", 2], ["GET_me", 1]]}, {"query": "z", "solution": ["GET /me"]}]
+    own.write_text(json.dumps(entries))
 
     notes: list[str] = []
     gold = read_gold([restbench, own], load(CINEMA), notes.append)
@@ -306,8 +305,6 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) ->
         ("t.json", b'[{"solution": [["GET /films"]]}]', r"task 0: \['GET /films'\] in `solution` is neither"),
         ("t.json", b"\xff\xfe\0", "cannot be read as JSON"),
         ("t.json", b"[" * 100_000, "cannot be read as JSON: maximum recursion"),
-        ("t.yaml", b"tasks: 5", "it must hold a list of tasks"),
-        ("t.yaml", b"- {solution: [5]}", "task 0: 5 in `solution` is neither"),
     ],
 )
 def test_a_file_that_holds_no_tasks_excludes_nothing(
