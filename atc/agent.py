@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SIMULATED_NOW", "Agent"]
 
-_TICK = 0.1
-"""Seconds after which a solve that waits for its turn notices that it was interrupted."""
-
 
 class Agent:
     """Answers questions with the tools of a protocol.
@@ -71,14 +68,13 @@ class Agent:
         self._model = options.model
         self._opened: Model | None = None
         self._opening = threading.RLock()
-        self._learning = threading.Lock()
         self.settings = resolve(protocol, options)
         store = Path(options.store) if options.store is not None else None
         if store is not None and options.simulate:
             from protocols.contracts.store import SIMULATED
 
             store = store / SIMULATED
-        self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
+        self.knowledge = Knowledge(protocol, self.settings.profile, store, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
         network = open_network(options.ca_file, options.client_cert)
         self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate), network)
@@ -110,12 +106,11 @@ class Agent:
     def within(self, model: Model, world: Session | None = None) -> Self:
         """The same agent with another model, and in a simulated world, which it closes.
 
-        What was worked out about the protocol is shared, but for a data flow that learns.
+        What was worked out about the protocol is shared.
         """
         agent = copy(self)
         agent._opened = None
         agent._opening = threading.RLock()
-        agent._learning = threading.Lock()
         agent.knowledge = self.knowledge.shared()
         agent._model = model
         agent._closing = ExitStack()
@@ -203,7 +198,7 @@ class Agent:
         """As `solve`, in a thread of its own; several may be under way at once.
 
         Cancelling the task ends the solve within moments, as ctrl-C does: its programs are stopped, and its journal can
-        be gone on with. An agent that learns answers one question at a time, and so does a local model.
+        be gone on with. A local model answers one question at a time.
         Raises: as `solve`.
         """
         from atc.background import awaited
@@ -297,36 +292,21 @@ class Agent:
         if used_journal is None and runs_again:  # on what the journal has
             used_journal = Journal()
         try:
-            with self._turn(interruption):
-                return Solve(
-                    replace(task, journal=used_journal),
-                    self.knowledge,
-                    self.service,
-                    self.settings,
-                    lambda: self.model,
-                    model_name(self._model) or type(self._model).__name__,
-                    on_event,
-                    interruption,
-                ).run()
+            with self._opening:  # worked out once
+                _ = self.candidates
+            return Solve(
+                replace(task, journal=used_journal),
+                self.knowledge,
+                self.service,
+                self.settings,
+                lambda: self.model,
+                model_name(self._model) or type(self._model).__name__,
+                on_event,
+                interruption,
+            ).run()
         finally:
             if task.journal is None and used_journal is not None:
                 used_journal.close()
-
-    @contextmanager
-    def _turn(self, interruption: Interruption | None) -> Iterator[None]:
-        """Wait for other solves where what one learns may be read by another. Raises: KeyboardInterrupt."""
-        if not self.knowledge.learns:
-            with self._opening:  # worked out once
-                _ = self.candidates
-            yield
-            return
-        while not self._learning.acquire(timeout=_TICK):
-            if interruption is not None:
-                interruption.check()
-        try:
-            yield
-        finally:
-            self._learning.release()
 
     def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Offer:
         """What the model would be asked with first; it is not asked.

@@ -38,7 +38,6 @@ class Knowledge:
 
     Args:
         store: A folder with observed responses and solved questions; nothing is kept without one.
-        learns: Let the data flow of good calls guide later questions.
         retriever: The folder of a tool index, which chooses the tools for a question.
     """
 
@@ -47,11 +46,9 @@ class Knowledge:
         protocol: Protocol,
         profile: Profile,
         store: Path | None,
-        learns: bool,
         retriever: str | Path | None = None,
     ) -> None:
         self.protocol = protocol
-        self.learns = learns
         self._profile = profile
         self._retriever = _opened(Path(retriever)) if retriever is not None else None
         self._store: ContractStore | None = None
@@ -63,12 +60,10 @@ class Knowledge:
             self._store, self.demonstrations = ContractStore(store), Demonstrations(store, protocol)
 
     def shared(self) -> Self:
-        """The same knowledge for another solve at the same time, but for a data flow that learns."""
-        if not self.learns:
-            _ = self.candidates, self.vocabulary
+        """The same knowledge for another solve at the same time."""
+        _ = self.candidates, self.vocabulary
         knowledge = copy(self)
-        for name in ("contract", *(("graph", "candidates") if self.learns else ())):
-            knowledge.__dict__.pop(name, None)
+        knowledge.__dict__.pop("contract", None)
         return knowledge
 
     @cached_property
@@ -108,16 +103,13 @@ class Knowledge:
         return enum_values(self.protocol)
 
     def observe(self, query: Query, run: Run) -> None:
-        """Learn from a run, where something is kept or learned."""
-        edges = list(self._edges(query, run)) if self.learns or self._store is not None else []
-        for edge in edges if self.learns else ():
-            self.graph.observe(edge.tool, edge.argument, edge.source, edge.path)
+        """Keep what a run shows, where there is a store."""
         if self._store is not None:
             calls = [call for call in run.calls if not call.replayed and not call.simulated]
             replies = [
                 (call.tool, call.status, call.response) for call in calls if call.tool and call.status is not None
             ]
-            self._store.record(self.protocol, replies, edges)
+            self._store.record(self.protocol, replies, list(self._edges(query, run)))
             self.__dict__.pop("contract", None)
 
     def _edges(self, query: Query, run: Run) -> Iterator[ObservedEdge]:

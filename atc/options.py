@@ -136,7 +136,6 @@ class Options:
         max_calls: Most calls of a program; the model is told  [default: 100].
         ca_file: Trust the authorities in this PEM file besides; for all APIs (docs/network.md).
         client_cert: Show this certificate to the servers of the API: a PEM file with its key, or two; for all APIs.
-        learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         profile: What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with
             `base:` and the fields to change  [default: as the catalogue or the model declares, else small for a context
             below 8,192 tokens, else large]. In Python also a Profile (see atc.profile).
@@ -215,7 +214,6 @@ class Options:
         "shared service signs_in",
         risk="shows the certificate {value} to {where}",
     )
-    learn: bool = False
     profile: str | Profile | None = _flag(None, "model", "tiny|small|large|FILE", "text", "shared")
     only: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
     without: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")

@@ -85,15 +85,6 @@ async def test_several_questions_are_solved_at_once(towns: LocalAPI) -> None:
 
 
 @pytest.mark.anyio
-async def test_an_agent_that_learns_answers_in_turn(towns: LocalAPI) -> None:
-    """What it learns from one solve, no other reads half; all are answered."""
-    async with Agent(towns.protocol, model=SameAnswer(PROGRAM), learn=True) as agent:
-        solutions = await asyncio.gather(*(agent.asolve(QUESTION) for _ in range(3)))
-
-    assert {solution.answer for solution in solutions} == {"717710"}
-
-
-@pytest.mark.anyio
 async def test_an_async_stream_ends_with_the_solution(towns: LocalAPI) -> None:
     """The events come in their order, the agent's own reader gets them too, and the last one has the solution."""
     heard: list[Event] = []
