@@ -62,7 +62,7 @@ class Tracker(CallTracker):
     def name(self, number: int, value: object, shadow: Origin) -> Any:
         return self._note(number, value, shadow)
 
-    def same(self, number: int, inner: int, value: object, *rest: object) -> Any:
+    def same(self, number: int, inner: int, value: object) -> Any:
         return self._note(number, value, self._of(inner, value))
 
     def guarded(self, number: int, inner: int, value: object) -> Any:

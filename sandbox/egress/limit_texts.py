@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from protocols.text.words import selects_page
 from sandbox.child import channel
 from sandbox.records import CallRecord, Limits
 
@@ -45,28 +43,11 @@ def _unanswered(limits: Limits, calls: Sequence[CallRecord]) -> str:
 
 
 def _most_called(limits: Limits, calls: Sequence[CallRecord]) -> str:
-    """The operation that most calls were of, and in which argument they differ; empty where there is none."""
-    counts = Counter(map(_name, calls))
-    name, count = counts.most_common(1)[0] if counts else ("", 0)
+    """The operation that most calls were of, and what helps."""
+    name, count = Counter(map(_name, calls)).most_common(1)[0] if calls else ("", 0)
     if count <= limits.calls / 2:
         return "; --max-calls allows more"
-    values: dict[str, set[str]] = defaultdict(set)
-    for call in calls:
-        for argument, value in call.arguments.items() if _name(call) == name else ():
-            values[argument].add(json.dumps(value, sort_keys=True, default=str))
-    varied = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
-    if not varied:
-        return f", most of them {name} with the same arguments; end the loop, or allow more with --max-calls"
-    items = [argument for argument in varied if not selects_page(argument)]
-    if items:
-        return (
-            f", most of them {name} with different `{items[0]}`, one call per item; ask for a list that has them, "
-            "filter first, or allow more with --max-calls"
-        )
-    return (
-        f", most of them {name} that differ only in `{varied[0]}`, one call per page; ask for larger pages, let the "
-        "loop end where a page is empty or says that it is the last, or allow more with --max-calls"
-    )
+    return f", most of them {name}; ask for larger pages or a list that has all items, or allow more with --max-calls"
 
 
 def _name(call: CallRecord) -> str:

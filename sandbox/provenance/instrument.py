@@ -196,13 +196,8 @@ class _Instrument(ast.NodeTransformer):
         return self._tracked(node, "mapping", of_keys, of_values, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
-        value, number = self._rewrite(node.value)
-        node.value = value
-        parts: list[ast.expr] = [node]
-        if node.target.id in self._shadowed:
-            shadow = ast.Name(shadow_name(node.target.id), ast.Store())
-            parts.append(ast.NamedExpr(shadow, self._tracker_call(node, "take", number)))
-        return self._tracked(node, "same", number, *parts)
+        node.value, number = self._rewrite(node.value)
+        return self._tracked(node, "same", number, node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         node.args = self._rewrite_defaults(node.args)
@@ -373,15 +368,9 @@ class _Instrument(ast.NodeTransformer):
         return self._tracker_call(node, "test", number, value), number
 
     def visit_With(self, node: ast.With) -> ast.stmt:
-        first: list[ast.stmt] = []
         for item in node.items:
-            item.context_expr, number = self._rewrite(item.context_expr)
-            if isinstance(item.optional_vars, ast.Name):
-                first += self._assign_shadow(node, item.optional_vars.id, self._tracker_call(node, "take", number))
-            elif item.optional_vars is not None:
-                for _, name in target_variables(item.optional_vars):
-                    first += self._assign_shadow(node, name, ast.Tuple([], ast.Load()))
-        node.body = [*first, *self._block(node.body)]
+            item.context_expr = self.visit(item.context_expr)
+        node.body = self._block(node.body)
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
@@ -439,12 +428,6 @@ class _Instrument(ast.NodeTransformer):
     def _entered(self, at: ast.AST, arguments: ast.arguments, names: list[str]) -> ast.Call:
         positional = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
         return self._tracker_call(at, "entered", positional, tuple(names))
-
-    def visit_Global(self, node: ast.Global) -> ast.stmt:
-        node.names += [shadow_name(name) for name in node.names if name in self._shadowed]
-        return node
-
-    visit_Nonlocal = visit_Global  # type: ignore[assignment]
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
         node.subject = self.visit(node.subject)

@@ -32,10 +32,12 @@ def shadowed_variables(tree: ast.Module) -> frozenset[str]:
             unshadowed.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, (ast.For, ast.comprehension)):
             unshadowed.update(_starred(node.target))
-        elif isinstance(node, ast.With) and len(node.items) > 1:  # one item may use the variable of another
-            unshadowed.update(
-                name for item in node.items if item.optional_vars for _, name in target_variables(item.optional_vars)
-            )
+        elif isinstance(node, ast.NamedExpr):
+            unshadowed.add(node.target.id)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            unshadowed.update(name for _, name in target_variables(node.optional_vars))
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            unshadowed.update(node.names)
         inside = isinstance(node, ast.ClassDef) or (
             in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
         )

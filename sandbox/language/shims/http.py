@@ -58,7 +58,8 @@ def requests_modules(exchange: Exchange) -> dict[str, dict[str, object]]:
     session = _session_class(perform)
     return {
         "requests": {
-            **_verbs(perform),
+            **{name: _verb(name, perform) for name in _POSITIONAL},
+            "request": lambda method, url, **options: perform(method, url, options),
             **{name: ERRORS[name] for name in _TOP_LEVEL_ERRORS},
             "Response": Response,
             "Session": session,
@@ -136,11 +137,8 @@ def _session_class(perform: Perform) -> type:
             return response
 
     Session.__module__ = "requests.sessions"
-    for name in ("get", "options", "head", "delete"):
-        setattr(Session, name, _url_method(name.upper()))
-    for name in ("put", "patch"):
-        setattr(Session, name, _data_method(name.upper()))
-    Session.post = _post  # type: ignore[attr-defined]
+    for name in _POSITIONAL:
+        setattr(Session, name, _session_verb(name))
     Session.__qualname__ = "Session"
     for name, method in vars(Session).items():
         if isinstance(method, FunctionType):
@@ -148,42 +146,34 @@ def _session_class(perform: Perform) -> type:
     return Session
 
 
-def _url_method(verb: str) -> Callable[..., Response]:
-    return lambda self, url, **options: self.request(verb, url, **options)
+_POSITIONAL = {
+    **dict.fromkeys(("delete", "head", "options"), ()),
+    **dict.fromkeys(("put", "patch"), ("data",)),
+    "get": ("params",),
+    "post": ("data", "json"),
+}
+"""The functions of `requests` that are a request each, and what they take by position after the URL."""
 
 
-def _data_method(verb: str) -> Callable[..., Response]:
-    return lambda self, url, data=None, **options: self.request(verb, url, data=data, **options)
+def _session_verb(name: str) -> Callable[..., Response]:
+    def verb(self: Any, *args: object, **options: object) -> Response:
+        send = _verb(name, lambda method, url, options: self.request(method, url, **options))
+        return send(*args, **options)
+
+    return verb
 
 
-def _post(self: Any, url: str, data: object = None, json: object = None, **options: object) -> Response:
-    return self.request("POST", url, data=data, json=json, **options)  # type: ignore[no-any-return]
+def _verb(name: str, perform: Perform) -> Callable[..., Response]:
+    """One of them; its name is that of the library, as its errors say it."""
 
+    def verb(url: str, *args: object, **options: object) -> Response:
+        positional = _POSITIONAL[name]
+        if len(args) > len(positional):
+            raise TypeError(f"{name}() takes at most {1 + len(positional)} positional arguments")
+        return perform(name.upper(), url, {**dict(zip(positional, args, strict=False)), **options})
 
-def _verbs(perform: Perform) -> dict[str, object]:
-    """The functions of `requests` that are a request each."""
-
-    def request(method: str, url: str, **options: object) -> Response:
-        return perform(method, url, options)
-
-    def get(url: str, params: object = None, **options: object) -> Response:
-        return perform("GET", url, {"params": params, **options})
-
-    def post(url: str, data: object = None, json: object = None, **options: object) -> Response:
-        return perform("POST", url, {"data": data, "json": json, **options})
-
-    def with_data(verb: str) -> Callable[..., Response]:
-        return lambda url, data=None, **options: perform(verb, url, {"data": data, **options})
-
-    def with_url(verb: str) -> Callable[..., Response]:
-        return lambda url, **options: perform(verb, url, options)
-
-    verbs: dict[str, Callable[..., Response]] = {"request": request, "get": get, "post": post}
-    verbs |= {name: with_data(name.upper()) for name in ("put", "patch")}
-    verbs |= {name: with_url(name.upper()) for name in ("delete", "head", "options")}
-    for name, verb in verbs.items():
-        verb.__name__ = verb.__qualname__ = name  # as the library's errors name it
-    return dict(verbs)
+    verb.__name__ = verb.__qualname__ = name
+    return verb
 
 
 _REQUEST_OPTIONS = frozenset("params data json headers cookies timeout auth allow_redirects files".split())
