@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.toolbench.corpus.answers import read_answer
 from benchmarks.toolbench.evaluation.judged import FINISH, JudgedAnswer, by_id, chain
 from protocols.errors import UsageError
 
@@ -47,8 +46,8 @@ def convert_files(files: Iterable[Path], method: str | None = None) -> Iterator[
                 f"{file} cannot be read: {error}; where it is half-written, remove it and have the query answered again"
             ) from None
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            read_answer(file)  # which tells the place of what is wrong
-            raise UsageError(f"{file} is no answer of ToolBench's form: {type(error).__name__} {error}") from None
+            reason = f"it has no {error}" if isinstance(error, KeyError) else error
+            raise UsageError(f"{file} is no answer of ToolBench's form: {reason}; remove it") from None
 
 
 def _query_id(file: Path) -> str:

@@ -15,17 +15,31 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.methods.observations import render_value
-from benchmarks.toolbench.corpus.answers import read_response_schemas
 from benchmarks.toolbench.server.address import APIAddress
 from protocols.documents.record_names import parameter_name
+from protocols.errors import UsageError
 from protocols.render import estimate
 
-__all__ = ["MAX_TOKENS", "ResponseSchemas", "keep_keys", "shortened"]
+__all__ = ["MAX_TOKENS", "ResponseSchemas", "keep_keys", "read_response_schemas", "shortened"]
 
 MAX_TOKENS = 1024
 """Tokens of a reply that is left as it is, estimated."""
 
 Schema = Mapping[str, Any]
+
+
+def read_response_schemas(file: Path) -> dict[str, Mapping[str, Any]]:
+    """The key schemas of a tool's responses by API name: the keys to keep, with type names as leaves.
+
+    Released files may be empty, or list nothing; that is no schema. Raises: UsageError.
+    """
+    try:
+        text = file.read_text("utf-8")
+        data = json.loads(text) if text.strip() else {}
+        listed = data.get("api_list") or []
+        return {str(entry["name"]): entry["schema"] for entry in listed if isinstance(entry.get("schema"), Mapping)}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"{file} holds no response schemas: {type(error).__name__} {error}") from None
 
 
 class ResponseSchemas:

@@ -1,4 +1,4 @@
-"""Answer files of ToolBench: read in both dialects, written from our solutions."""
+"""Answer files of ToolBench: written from our solutions."""
 
 from __future__ import annotations
 
@@ -6,75 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from benchmarks.toolbench.corpus.answer_files import published_answer, published_method
-from benchmarks.toolbench.corpus.answers import read_answer, read_response_schemas
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.evaluation.convert import convert
-from protocols.errors import UsageError
+from benchmarks.toolbench.server.compression import read_response_schemas
 
 SETTINGS = {"width": 2, "depth": None, "compat": False, "max_model_calls": 20}
 CALL = {"name": "tide_for_harbour", "arguments": {"port": "ESB"}, "text": '{"port": "ESB"}', "observation": "{}"}
-
-
-def node(kind: str, text: str, *children: Any, **more: Any) -> dict[str, Any]:
-    return {"node_type": kind, "description": text, "children": list(children), **more}
-
-
-def answer_file(folder: Path, tree: object, valid: bool = True, **generation: Any) -> Path:
-    data = {
-        "win": valid,
-        "tree": {"size": 3, "tree": tree},
-        "answer_generation": {"valid_data": valid, "query": "q", "function": [], "final_answer": "", **generation},
-    }
-    file = folder / "1_DFS_woFilter_w2.json"
-    file.write_text(json.dumps(data), "utf-8")
-    return file
-
-
-def test_an_answer_of_either_dialect_is_read(tmp_path: Path) -> None:
-    """A null `function_call` is no call; `tool_calls` are."""
-    called = {"tool_calls": [{"id": "1", "function": {"name": "tide", "arguments": "{}"}}]}
-    lists = [
-        [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a thought", "function_call": None}],
-        [{"role": "user", "content": "q"}, {"role": "assistant", "function_call": None, **called}],
-    ]
-    functions = [{"type": "function", "function": {"name": "tide"}}, {"name": "depth"}]
-    tree = node("Action Input", "", node("Action", "tide", node("Action Input", "{}", observation_code=3)))
-    read = read_answer(answer_file(tmp_path, tree, function=functions, train_messages=lists))
-
-    assert [call.name for call in convert("1", read, "DFS").calls] == ["tide"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"tree": ', "half-written"),
-        ('{"answer_generation": {"valid_data": true, "query": "q", "function": []}}', "is not valid under any"),
-        (
-            '{"answer_generation": {"valid_data": true, "query": "q", "function": []}, '
-            '"tree": {"tree": {"node_type": "Action", "description": "x", "children": [{"node_type": "Guess"}]}}}',
-            "tree.tree.children",
-        ),
-        *(
-            (
-                '{"answer_generation": {"valid_data": true, "query": "q", "function": [], "train_messages": '
-                f'[[{{"role": "assistant", {calls}}}]]}}, "trys": []}}',
-                "answer_generation.train_messages[0][0]",
-            )
-            for calls in ('"function_call": "x"', '"tool_calls": [{"id": 1}]', '"tool_calls": ["a"]')
-        ),
-    ],
-)
-def test_a_malformed_answer_is_named_with_its_place(tmp_path: Path, content: str, message: str) -> None:
-    """The message has the file and the JSON path."""
-    file = tmp_path / "7_CoT@1.json"
-    file.write_text(content, "utf-8")
-
-    with pytest.raises(UsageError, match=r"7_CoT@1\.json") as error:
-        read_answer(file)
-    assert message in str(error.value)
 
 
 def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
@@ -125,7 +63,7 @@ def test_a_search_is_written_as_its_published_tree(tmp_path: Path) -> None:
     data = published_answer(solution(tree, answer="At noon."), query, "dfsdt", 1, SETTINGS)
     file = tmp_path / "7_DFS_woFilter_w2.json"
     file.write_text(json.dumps(data), "utf-8")
-    read, generation = read_answer(file), data["answer_generation"]
+    read, generation = json.loads(file.read_text("utf-8")), data["answer_generation"]
 
     assert (read["tree"]["size"], read["tree"]["max_length"], len(generation["train_messages"])) == (10, 7, 2)
     assert (data["win"], generation["valid_data"], generation["finish_type"]) == (True, True, "give_answer")

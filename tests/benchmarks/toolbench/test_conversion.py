@@ -112,7 +112,7 @@ def test_bad_answers_are_named(tmp_path: Path) -> None:
     generation = {"valid_data": False, "final_answer": "", "function": [], "query": "Who?"}
     tree = {"node_type": "Action Input", "description": "", "children": [{"node_type": "Robot"}]}
     (tmp_path / "2_CoT@1.json").write_text(json.dumps({"answer_generation": generation, "tree": {"tree": tree}}))
-    assert "2_CoT@1.json: tree.tree.children[0]" in atc_eval("convert", tmp_path, "--out", tmp_path / "out.json").stderr
+    assert "2_CoT@1.json is no answer of" in atc_eval("convert", tmp_path, "--out", tmp_path / "out.json").stderr
 
     (tmp_path / "2_CoT@1.json").unlink()
     (tmp_path / "1_DFS_woFilter_w2.json").write_text(json.dumps(good))
