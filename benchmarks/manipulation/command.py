@@ -93,11 +93,6 @@ class _ManipulationOptions(RunOptions):
         metavar="N",
         help="Most answers to a test of a tool that answers step by step (action)  [default: as the tool says]",
     )
-    strip_fences: bool = option(
-        "--strip-fences",
-        is_flag=True,
-        help="Execute the first code block of an answer; else a fence is a failure (action).",
-    )
     max_reflections: int | None = option(
         "--max-reflections",
         type=click.IntRange(min=0),
@@ -191,8 +186,8 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         raise click.UsageError("--max-reflections is of the modes of an agent: the action generator corrects nothing")
     if not action:
         agent_mode(options.mode)
-        if options.system_prompt or options.strip_fences or options.max_steps:
-            raise click.UsageError("--system-prompt, --strip-fences and --max-steps are of --mode action")
+        if options.system_prompt or options.max_steps:
+            raise click.UsageError("--system-prompt and --max-steps are of --mode action")
         if options.documents == "none":
             raise click.UsageError("--docs none is of --mode action: an agent knows the functions that it calls")
     files = {"original": original_digest(options.files)} if options.files else {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from protocols import Protocol
 from protocols.model import Tool
 from sandbox import Run, Sandbox
 
-__all__ = ["FunctionEnvironment", "called_functions", "execute"]
+__all__ = ["FunctionEnvironment", "called_functions"]
 
 
 class FunctionEnvironment(Environment):
@@ -64,11 +64,19 @@ class FunctionEnvironment(Environment):
             self.restore(test, seed)
         return test.goal
 
-    def act(self, text: str) -> ActionResult:
-        """Run the text as a program in the sandbox; what it prints is the observation."""
+    def _run(self, program: str) -> Run:
         if self._sandbox is None:
             self._sandbox = Sandbox(self.protocol(), now=NOW, track=False)
-        run = self._sandbox.run(text)
+        return self._sandbox.run(program)
+
+    def run_label(self, test: ManipulationTest, label: str) -> None:
+        """Run a label on the present state. Raises: ValueError: It does not run to its end."""
+        if error := _error(self._run(label)):
+            raise ValueError(f"{test.id}: the label {label!r} does not run: {error}")
+
+    def act(self, text: str) -> ActionResult:
+        """Run the text as a program in the sandbox; what it prints is the observation."""
+        run = self._run(text)
         self.error = _error(run)
         names = [call.tool for call in run.calls if call.tool]
         return ActionResult((*names, *self._constructed(text)), run.stdout, self.error)
@@ -119,53 +127,3 @@ def called_functions(program: str) -> tuple[str, ...]:
     calls = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call)]
     calls.sort(key=lambda call: (call.end_lineno or 0, call.end_col_offset or 0))
     return tuple(ast.unparse(call.func) for call in calls)
-
-
-def execute(program: str, namespace: Mapping[str, object]) -> None:
-    """Run a label in this process: calls of the functions and methods of a namespace, and assignments to names.
-
-    Arguments are literals, names, and calls. Raises: ValueError: There is anything else; and what a function raises.
-    """
-    names = dict(namespace)
-    for statement in ast.parse(program).body:
-        match statement:
-            case ast.Expr(value=ast.Call() as call):
-                _evaluate(call, names)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                names[name] = _evaluate(value, names)
-            case _:
-                raise ValueError(f"line {statement.lineno} is neither a call nor an assignment: {program}")
-
-
-def _evaluate(node: ast.expr, names: Mapping[str, object]) -> object:
-    match node:
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            positional = [_evaluate(argument, names) for argument in arguments]
-            named = dict(_named(keywords, names))
-            return _function(function, names)(*positional, **named)
-        case ast.Name(id=name):
-            if name not in names:
-                raise ValueError(f"line {node.lineno}: {name} is not defined")
-            return names[name]
-        case ast.List(elts=items):
-            return [_evaluate(item, names) for item in items]
-        case _:
-            return ast.literal_eval(node)
-
-
-def _named(keywords: Sequence[ast.keyword], names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    for keyword in keywords:
-        if keyword.arg is None:
-            raise ValueError(f"line {keyword.lineno}: write each argument with its name")
-        yield keyword.arg, _evaluate(keyword.value, names)
-
-
-def _function(node: ast.expr, names: Mapping[str, object]) -> Callable[..., object]:
-    match node:
-        case ast.Name(id=name) if callable(names.get(name)):
-            return names[name]  # type: ignore[return-value]
-        case ast.Attribute(value=ast.Name(id=name), attr=method) if name in names and not method.startswith("_"):
-            function = getattr(names[name], method, None)
-            if callable(function):
-                return function  # type: ignore[no-any-return]
-    raise ValueError(f"line {node.lineno}: there is no function {ast.unparse(node)}")

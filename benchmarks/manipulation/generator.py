@@ -18,7 +18,6 @@ from importlib.resources import files
 from string import Template
 
 from atc.models.base import Completion, Message, Model, ModelRequest, Usage, answer, cut_at_stop
-from atc.program.source import fenced
 from benchmarks.manipulation.environment import (
     ActionResult,
     Environment,
@@ -78,7 +77,6 @@ class ActionGenerator:
     Args:
         system_prompt: Begin with the system prompt: role, functions, form of the answer, examples.
         prefill: The model continues a text.
-        strip_fences: Execute what stands in the first code block of an answer, if there is one.
         max_steps: Most answers to a test; 0 for as many as the environment has.
     """
 
@@ -86,7 +84,6 @@ class ActionGenerator:
     selection: Selection
     system_prompt: bool = False
     prefill: bool = True
-    strip_fences: bool = False
     max_steps: int = 0
 
     def messages(self, seen: str, test: ManipulationTest) -> tuple[Message, ...]:
@@ -126,6 +123,4 @@ class ActionGenerator:
     def _act(self, seen: str, completion: Completion) -> ActionStep:
         text, _ = cut_at_stop(completion.text, (*STOPS, *self.environment.stops))
         action = text.strip()
-        if self.strip_fences:
-            action = (fenced(text) or text).strip()
         return ActionStep(seen, completion.text, completion.text[len(text) :], action, self.environment.act(action))

@@ -46,7 +46,6 @@ class ManipulationSettings:
     retriever: str
     oracle: bool
     system_prompt: bool = False
-    strip_fences: bool = False
     max_steps: int = 0
     compat: bool = False
     seed: int = 0
@@ -115,7 +114,6 @@ class TestRunner:
             selection,
             settings.system_prompt,
             settings.prefill,
-            settings.strip_fences,
             settings.max_steps,
         )
         self._agent = None

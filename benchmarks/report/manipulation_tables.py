@@ -67,7 +67,7 @@ def technique(config: Mapping[str, Any]) -> str:
     parts = parts or ["zero-shot"]
     documents, mode = config.get("documents", "paper"), config.get("mode", "action")
     parts += [] if documents == "paper" else ["no documents" if documents == "none" else f"{documents} documents"]
-    parts += ["fences stripped"] * bool(config.get("strip_fences")) + ["compat"] * bool(config.get("compat"))
+    parts += ["compat"] * bool(config.get("compat"))
     return " + ".join([*([] if mode == "action" else [str(mode)]), *parts])
 
 
@@ -167,7 +167,7 @@ def _gains(setting: _Setting, settings: Sequence[_Setting], tasks: Sequence[str]
 
 def _is_base(config: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
     """Whether these are the settings of the zero-shot run that another one is compared with."""
-    alike = ("mode", "documents", "compat", "strip_fences", "max_steps", "profile", "prefill", "seed")
+    alike = ("mode", "documents", "compat", "max_steps", "profile", "prefill", "seed")
     same = all(config.get(name) == of.get(name) for name in alike)
     bare = not (config.get("shots") or config.get("oracle") or config.get("system_prompt"))
     original, of_original = ((settings.get("files") or {}).get("original") for settings in (config, of))

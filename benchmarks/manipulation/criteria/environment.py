@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.manipulation.criteria.state import CriteriaState
 from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate, demonstration
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1_figures, failure_of
-from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
+from benchmarks.manipulation.function_environment import FunctionEnvironment
 from protocols.errors import UsageError
 
 __all__ = ["CriteriaEnvironment"]
@@ -139,12 +139,11 @@ class CriteriaEnvironment(FunctionEnvironment):
     def _expected(self, label: str) -> Mapping[str, object]:
         """The criteria that a label sets. Raises: ValueError: The label does not run."""
         if label not in self._label_criteria:
-            state = CriteriaState(self.compat)
-            try:
-                execute(label, self.namespace(state))
-            except Exception as error:
-                raise ValueError(f"a label of test {self.test.id} does not run: {error}\n{label}") from error
-            self._label_criteria[label] = state.criteria
+            criteria, called = dict(self.state.criteria), list(self.state.called)
+            self.state.clear()
+            self.run_label(self.test, label)
+            self._label_criteria[label] = dict(self.state.criteria)
+            self.state.criteria, self.state.called = criteria, called
         return self._label_criteria[label]
 
 

@@ -23,7 +23,7 @@ from benchmarks.manipulation.environment import (
     TestScore,
     failure_of,
 )
-from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
+from benchmarks.manipulation.function_environment import FunctionEnvironment
 from benchmarks.manipulation.sheets.documented import with_documented
 from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
 from benchmarks.manipulation.sheets.snapshot import snapshot
@@ -97,26 +97,22 @@ class SheetsEnvironment(FunctionEnvironment):
         """Training samples over tables of their own; the paper has 118."""
         return sample_pairs(count, seed)
 
-    def restore(self, test: ManipulationTest, seed: int) -> None:
-        """Load the table of a test; what its labels lead to is found out first. Nothing depends on the seed.
+    def reset(self, test: ManipulationTest, seed: int = 0) -> str:
+        """As every environment; what the labels of a test lead to is found out first.
 
         Raises: ValueError: A label does not run.
         """
         for label in test.labels:
             if (test.id, label) not in self._results:
-                self._load(test)
-                try:
-                    execute(label, self._names())
-                except Exception as error:
-                    raise ValueError(f"{test.id}: the label {label!r} does not run: {error}") from error
+                super().reset(test, seed)
+                self.run_label(test, label)
                 self._results[test.id, label] = self._state(test)
+        return super().reset(test, seed)
+
+    def restore(self, test: ManipulationTest, seed: int) -> None:
+        """Load the table of a test; nothing depends on the seed."""
         self._load(test)
         self._called, self._is_label = (), False
-
-    def _names(self) -> dict[str, object]:
-        tables = self._tables
-        functions = {"get_as_dataframe": tables.get_as_dataframe, "set_with_dataframe": tables.set_with_dataframe}
-        return {"worksheet": self._worksheet, "sheet": self._sheet, "pd": self._records, **functions}
 
     def _load(self, test: ManipulationTest) -> None:
         self._book.clear()

@@ -7,18 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks.manipulation.criteria.environment import CriteriaEnvironment
 from benchmarks.manipulation.environment import ManipulationTest, TestScore
-from benchmarks.manipulation.function_environment import execute
 
 Mutate = Callable[[list[str]], list[str]]
 
 
 def outcome(environment: CriteriaEnvironment, test: ManipulationTest, program: str) -> TestScore:
-    """The score of a program that runs in this process, without the sandbox."""
+    """The score of a program."""
     environment.reset(test)
-    try:
-        execute(program, environment.objects())
-    except Exception as error:
-        environment.error = str(error)
+    environment.act(program)
     return environment.score()
 
 

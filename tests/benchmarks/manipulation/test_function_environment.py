@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore
-from benchmarks.manipulation.function_environment import FunctionEnvironment, called_functions, execute
+from benchmarks.manipulation.function_environment import FunctionEnvironment, called_functions
 
 TEST = ManipulationTest("one", "Count to three.", ("add(1)\nadd(2)",), (("add", "add"),))
 
@@ -152,12 +152,3 @@ def test_why_a_program_did_not_run_is_said(counting: CountingEnvironment, progra
 def test_the_functions_of_a_text_are_in_the_order_of_their_calls() -> None:
     """An argument is made before the call that takes it."""
     assert called_functions("walk(Step(1))\nAPI.add(2)\nadd(3)") == ("Step", "walk", "API.add", "add")
-
-
-@pytest.mark.parametrize(
-    "label", ["1 + 1", "for _ in [1]:\n    add(1)", "add(unknown)", "open('x')", "a._b()", "add(**x)"]
-)
-def test_labels_are_calls_and_no_more(label: str) -> None:
-    """A label with anything else is refused; it would run in this process."""
-    with pytest.raises(ValueError, match=r"line 1|malformed"):
-        execute(label, {"add": Counting().add, "a": Counting()})
