@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from atc.call_text import call_text
+from atc.evidence.answers import call_text
 from atc.models.base import Completion, Usage, read_calls
 from atc.solution import Solution
 from protocols.errors import UsageError

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,9 +111,15 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
     return replace(offer, sections=tuple(help.sections(query, offer)))
 
 
-def _limited(
-    settings: Resolved, model_name: str, outer: Interruption | None
-) -> tuple[Spending, Deadline, Interruption | None]:
+class _Limited(NamedTuple):
+    """What counts the costs of a question, what ends it in time, and what interrupts it."""
+
+    spending: Spending
+    deadline: Deadline
+    interruption: Interruption | None
+
+
+def _limited(settings: Resolved, model_name: str, outer: Interruption | None) -> _Limited:
     """What counts the costs of a question, what ends it in time, and what interrupts it.
 
     Raises: UsageError: There is a limit of cost, and the model has no price.
@@ -127,7 +133,7 @@ def _limited(
         if outer is not None:
             outer.add(interruption.set)
     deadline = Deadline(limits.max_seconds, interruption.set if interruption is not None else None)
-    return Spending(limits, price), deadline, interruption
+    return _Limited(Spending(limits, price), deadline, interruption)
 
 
 class Solve:
@@ -150,14 +156,13 @@ class Solve:
         on_event: EventSink,
         interruption: Interruption | None = None,
     ) -> None:
-        self.id = secrets.token_hex(6)
         self.asked = asked
         self.knowledge = knowledge
         self.service = service
         self.model_name = model_name
-        self.on_event = on_event
+        self.emit: EventSink = partial(_emit, on_event, secrets.token_hex(6))
         self.started = time.perf_counter()
-        self.spending, self.deadline, self.interruption = _limited(settings, model_name, interruption)
+        self.limited = limited = _limited(settings, model_name, interruption)
         functions = False
         with suppress(ModelError):  # the first question to the model says so
             functions = calls_functions(open_model())
@@ -165,9 +170,9 @@ class Solve:
         self.settings = settings
         options, journal = settings.options, asked.journal
         asking = Asking(
-            open_model, journal, self.interruption, self.progressed, options.seed, options.search.max_model_calls
+            open_model, journal, limited.interruption, self.progressed, options.seed, options.search.max_model_calls
         )
-        self.completions = Completions(asking, self.spending, self.deadline)
+        self.completions = Completions(asking, limited.spending, limited.deadline)
         today = settings.today
         if journal is not None:
             if (cut := cut_answers(journal)).model_calls:
@@ -175,9 +180,9 @@ class Solve:
             if (lost := lost_requests(journal)).model_calls:
                 self.completions.lose(lost)
             today = note_question(journal, asked.query.text, knowledge.protocol, today)
-        self.query = replace(asked.query, today=today)
+        query = replace(asked.query, today=today)
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
-        offer = first_prompt(self.query, knowledge, settings, self.help, asked)
+        offer = first_prompt(query, knowledge, settings, self.help, asked)
         self.offer = replace(offer, contract=lambda: knowledge.contract_with(self.runs))
         self.session = SolveSession(
             SessionSettings(
@@ -189,7 +194,7 @@ class Solve:
                 functions,
             ),
             self.completions.complete,
-            lambda run: knowledge.observe(self.query, run),
+            lambda run: knowledge.observe(query, run),
             self.emit,
             self.help if settings.mode.helped else NO_HELP,
             journal,
@@ -204,17 +209,13 @@ class Solve:
         from atc.write_gate import WriteGate
         from sandbox.egress.write_plan import WriteLedger
 
-        confirm = self.deadline.unhurried(self.settings.options.confirm_plan)
-        return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.query, confirm, self.emit)
+        confirm = self.limited.deadline.unhurried(self.settings.options.confirm_plan)
+        return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.offer.query, confirm, self.emit)
 
     @property
     def runs(self) -> list[Run]:
         """The runs so far."""
         return [attempt.run for attempt in self.session.state.attempts if attempt.run is not None]
-
-    def emit(self, event: Event) -> None:
-        """Hand an event to the reader, with the id of this solve in it."""
-        self.on_event(replace(event, solve=self.id))
 
     def progressed(self, progress: Any) -> None:
         """The model has read or written more."""
@@ -231,11 +232,11 @@ class Solve:
         policy = self.settings.writes
         if policy == "plan":
             return self.session.gate.ledger if self.session.gate is not None else "deny"
-        return self.deadline.unhurried(policy) if callable(policy) else policy
+        return self.limited.deadline.unhurried(policy) if callable(policy) else policy
 
     def run(self) -> Solution:
         """Solve the question."""
-        self.emit(SolveStarted(self.query.text, self.offer.tools, self.model_name))
+        self.emit(SolveStarted(self.offer.query.text, self.offer.tools, self.model_name))
         try:
             outcome = self.ended()
         except (LimitReached, PromptRefused) as error:
@@ -247,8 +248,8 @@ class Solve:
             outcome = _Outcome("api_error", str(error))
         except KeyboardInterrupt:
             outcome = _Outcome("interrupted", "interrupted")
-            if self.deadline.expired:
-                outcome = _Outcome("limit", str(self.deadline.reached()), limit="max_seconds")
+            if self.limited.deadline.expired:
+                outcome = _Outcome("limit", str(self.limited.deadline.reached()), limit="max_seconds")
         solution = self.solution(outcome)
         if self.asked.journal is not None:
             note_solution(self.asked.journal, solution)
@@ -259,7 +260,7 @@ class Solve:
         """How the tries ended. Raises: LimitReached, PromptRefused, ModelError, APIError, KeyboardInterrupt."""
         options, service = self.settings.options, self.service
         with (
-            self.deadline,
+            self.limited.deadline,
             self.session.running(
                 self.knowledge.protocol,
                 base_url=service.base_url,
@@ -275,11 +276,11 @@ class Solve:
                 network=service.network,
             ) as sandbox,
         ):
-            if self.interruption is not None:
-                self.interruption.add(sandbox.interrupt)
+            if self.limited.interruption is not None:
+                self.limited.interruption.add(sandbox.interrupt)
             outcome = self.solved()
-        if self.deadline.expired and outcome.status != "answered":  # what was cut off may look like a failure
-            raise self.deadline.reached()
+        if self.limited.deadline.expired and outcome.status != "answered":  # what was cut off may look like a failure
+            raise self.limited.deadline.reached()
         return outcome
 
     def solved(self) -> _Outcome:
@@ -300,7 +301,7 @@ class Solve:
     def tried(self) -> _Outcome:
         """One try of the mode."""
         try:
-            answer = self.settings.mode.run(self.query, self.offer, self.session)
+            answer = self.settings.mode.run(self.offer.query, self.offer, self.session)
         except TryEnded as end:
             return _Outcome(end.status, str(end))
         kind = self.asked.answer_type
@@ -333,14 +334,14 @@ class Solve:
             if unsupported and not findings:
                 warnings["the answer rests on no reply of the API"] = None
             elif not findings and self.asked.answer_type is None and not self.asked.turns:
-                warnings.update(dict.fromkeys(self.knowledge.keep_solved(self.query.text, program, last)))
+                warnings.update(dict.fromkeys(self.knowledge.keep_solved(self.offer.query.text, program, last)))
         followed = self.settings.mode.revises or (last is not None and last.provenance is not None)
         warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
         warnings.update(dict.fromkeys(gate.unmade if gate is not None else ()))
         usage, total = self.completions.usage, time.perf_counter() - self.started
         seconds = {"total": total, "model": usage.seconds, "run": state.run_seconds}
         return Solution(
-            query=self.query.text,
+            query=self.offer.query.text,
             status=status,
             answer=answer,
             attempts=state.attempts,
@@ -350,19 +351,19 @@ class Solve:
             versions=self.versions(),
             message=message,
             abandoned=journal.abandoned if journal is not None else (),
-            flow=flows(self.query, last, graph) if last and followed else (),
+            flow=flows(self.offer.query, last, graph) if last and followed else (),
             findings=findings,
             unsupported=unsupported,
             tree=state.tree,
             value=value,
             write_plan=gate.plan if gate is not None else None,
-            cost=self.spending.cost,
+            cost=self.limited.spending.cost,
             limit=limit,
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """What speaks against an answer: the facts, and what a help doubts; one of each kind."""
-        doubts = self.help.doubts(program, run, self.query, self.offer)
+        doubts = self.help.doubts(program, run, self.offer.query, self.offer)
         every = [*facts(program, run, self.knowledge.graph), *doubts]
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 
@@ -374,6 +375,11 @@ class Solve:
             "model": self.model_name,
             "protocol": self.knowledge.protocol.digest,
         }
+
+
+def _emit(sink: EventSink, solve: str, event: Event) -> None:
+    """Hand an event to its reader, with the id of its solve in it."""
+    sink(replace(event, solve=solve))
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from atc.call_text import call_text
+from atc.evidence.answers import call_text
 from atc.prompting import templates
 from atc.query import Query
 from atc.solution import Solution

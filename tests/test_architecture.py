@@ -27,7 +27,7 @@ _LAYERS = {
     "sandbox": "records truncation private body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
         _siblings doors fault files interruption answer_type models engines question_limits query profile program
-        diagnosis call_text evidence retrieval knowledge search_tree solution solution_file events background hooks
+        diagnosis evidence retrieval knowledge search_tree solution solution_file events background hooks
         prompting help options resume turns write_gate session modes revise completions resolved solve chat agent
         assist apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
         apps.mcp_server apps.cli apps
@@ -56,7 +56,7 @@ MANY_ARGUMENTS = {"Broker.__init__", "Sandbox.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
 _MANY_FIELDS = """
-    Solve ToolFinding Observations WritePermission Prober EntityType World Journal Sandbox _Execution
+    ToolFinding Observations WritePermission Prober EntityType World Journal Sandbox _Execution
 """
 MANY_FIELDS = frozenset(_MANY_FIELDS.split())
 """Classes with more than twelve fields: a list that may only shrink."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from atc.call_text import call_text
 from atc.fault import Fault, Stage
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
@@ -17,7 +16,7 @@ from protocols.json_path import Step
 from protocols.model import Protocol
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Finding", "accepted_writes", "failed", "is_unsupported", "judge", "made_writes", "name_of"]
+__all__ = ["Finding", "accepted_writes", "call_text", "failed", "is_unsupported", "judge", "made_writes", "name_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +117,10 @@ def accepted_writes(run: Run, protocol: Protocol) -> str:
         return str(calls[-1].response)
     names = list(dict.fromkeys(call.tool or call.url for call in calls))
     return f"called {', '.join(names if len(names) <= _MOST_CALLED else [*names[:2], '…', names[-1]])}"
+
+
+def call_text(call: CallRecord) -> str:
+    """The name and the arguments of a call, shortened; method and address where it is no tool's."""
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    text = f"{call.tool}({arguments})" if call.tool else f"{call.method} {call.url}"
+    return text if len(text) <= 200 else text[:199] + "…"

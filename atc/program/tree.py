@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeVar
 
-__all__ = ["assigned_names", "called_name", "called_tool", "full_name", "lines_of", "nodes_of", "variable_of"]
+__all__ = ["assigned_names", "called_name", "called_tool", "full_name", "lines_of", "nodes_of"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -42,9 +42,3 @@ def called_tool(node: ast.AST) -> str:
 def lines_of(node: ast.expr | ast.stmt) -> range:
     """The lines of an expression or statement, from 1."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def variable_of(node: ast.AST) -> str:
-    """The variable that an assignment sets first; empty for any other node."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else None
-    return target.id if isinstance(target, ast.Name) else ""

@@ -3,7 +3,7 @@
 One ranking: the words of a question in a tool's name, path and texts (BM25+), less in its response fields, and the
 meaning of the whole. On 359 questions over 11 APIs the best 20 have 93 % of the tools that are needed; two rankings
 more, of contents and by the fusion of ranks, had 94 %. A tool that wins is of no use without the tools that provide
-its identifiers, so those come with it (see `atc.retrieval.providers`).
+its identifiers, so those come with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from atc.retrieval.providers import with_providers
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Tool
@@ -26,7 +25,7 @@ from protocols.text.words import abbreviated_names, stem, words
 if TYPE_CHECKING:
     from atc.retrieval.tool_index import ToolIndex
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "WordIndex", "with_providers"]
 
 _STOP_WORDS = TEXTS["articles"] | TEXTS["small words"] | TEXTS["stop words"]
 _MEANING_WEIGHT = 8.0
@@ -106,8 +105,6 @@ class _Ranking:
     """The words of the tools, and what a text is worth for each of them."""
 
     def __init__(self, graph: ProtocolGraph, meaning: bool) -> None:
-        from atc.retrieval.word_index import WordIndex
-
         tools = graph.protocol.tools
         self._meaning = meaning
         self._texts = [f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in tools]
@@ -175,3 +172,41 @@ def _tool_text(tool: Tool) -> str:
     """The words of a tool. Name and path say most in the fewest words, so they count beside the description."""
     own_name = tool.namespace if tool.local_name.startswith(tool_name(tool.method, tool.path)) else tool.name
     return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
+
+
+class WordIndex:
+    """Scores of the words of texts; each text is given as its stems."""
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        import bm25s
+
+        self._size = len(texts)
+        self._index: Any = None
+        if any(texts):
+            self._index = bm25s.BM25(method="bm25+", k1=1.5, b=0.75, delta=1.0)
+            self._index.index([list(text) for text in texts], show_progress=False)
+
+    def worth(self, word: str) -> Any:
+        """The score of each text for a stem, 0 for the texts with the least."""
+        import numpy as np
+
+        if self._index is None or not word or word not in self._index.vocab_dict:
+            return np.zeros(self._size)
+        scores = self._index.get_scores([word])
+        return scores - scores.min()  # BM25+ gives every text something for every word
+
+
+def with_providers(graph: ProtocolGraph, best: Sequence[str]) -> tuple[str, ...]:
+    """The tools, and the providers of the identifiers that they require, transitively.
+
+    Args:
+        best: The names of the chosen tools, the best first.
+    """
+    chosen = dict.fromkeys(best)
+    queue = list(chosen)
+    for name in queue:
+        most = 2 if name == best[0] else 1  # the best tool has a second way to each identifier
+        providers = [source.tool for argument in graph.needs(name) for source in graph.providers(name, argument)[:most]]
+        queue += [provider for provider in dict.fromkeys(providers) if provider not in chosen]
+        chosen |= dict.fromkeys(providers)
+    return tuple(chosen)

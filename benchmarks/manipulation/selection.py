@@ -151,7 +151,7 @@ def _ranking(
 
 
 def _by_words(texts: Sequence[str]) -> Callable[[str], Any]:
-    from atc.retrieval.word_index import WordIndex
+    from atc.retrieval.candidates import WordIndex
 
     worth = cache(WordIndex([_words(text) for text in texts]).worth)
     return lambda query: sum(map(worth, _words(query)), worth(""))

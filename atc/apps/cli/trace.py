@@ -34,7 +34,7 @@ def trace(options: _Options) -> None:
     FILE is what `atc solve --out` wrote, a task of `atc bench`, or with --task the folder of its run. The page loads
     nothing and runs no script. It shows whole replies, so share it as you would share these.
     """
-    from atc.apps.page.trace import trace_page
+    from atc.apps.page.environment import trace_page
     from atc.files import write_text
     from atc.solution_file import read_solution
 

@@ -21,15 +21,19 @@ from atc.apps.tui.text import shorten, visible
 from atc.models.prices import dollars
 from atc.program.edits import line_diff
 from atc.search_tree import SearchNode
+from atc.solution import Solution
 from protocols.json_path import readable_path
 
-__all__ = ["page_environment"]
+__all__ = ["page_environment", "trace_page"]
 
 FORK_LEVELS = 12
 """Most levels of forks of a search that are indented."""
 
 MAX_CHARACTERS = 1200
 """Characters that are shown of arguments, responses and output, unless a page shows them whole."""
+
+WHOLE_CHARACTERS = 20_000
+"""The same on the page of one solution, which has room for them."""
 
 _HERE = Path(__file__).parent
 
@@ -80,6 +84,13 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         "stretches": lambda nodes: stretches(nodes, FORK_LEVELS),
     }
     return environment
+
+
+def trace_page(solution: Solution) -> str:
+    """The page of one solution as text: one file that loads nothing and runs no script."""
+    template = page_environment(max_characters=WHOLE_CHARACTERS).get_template("trace.html")
+    calls = sum(len(attempt.calls) for attempt in solution.attempts)
+    return template.render(solution=solution.to_json(), calls=calls)
 
 
 def _make_visible(value: object) -> object:

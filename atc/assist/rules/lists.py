@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from atc.assist.language.api_words import MIN_WORD_LETTERS, tool_stems
 from atc.assist.rules.inspection import Inspection
 from atc.evidence.answers import Finding, name_of
 from atc.evidence.traced_run import lists_in, orders
 from atc.program.choices import choices, compares
 from protocols.json_path import Step, leaves, subscripts
+from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, is_identifier, stem, words
 from sandbox.records import CallRecord, Source
 
 __all__ = ["no_extreme", "other_entry", "other_list", "taken_by_place"]
 
+_SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
+"""Words that say nothing of what a tool is about."""
+_MIN_WORD_LETTERS = 4
 _DATE = re.compile(r"\d{4}-\d\d|/Date\(|\d\d?:\d\d")
 _MIN_FIELDS = 3
 """Fields of an entity, at least."""
@@ -65,7 +68,7 @@ def _is_limited(inspection: Inspection) -> bool:
 
 def _names_superlative(inspection: Inspection) -> bool:
     """True if a tool of the answer is named after the superlative: `top_rated`."""
-    stems = {word for call in inspection.live_calls for word in tool_stems(call.tool)}
+    stems = {word for call in inspection.live_calls for word in _tool_stems(call.tool)}
     return not inspection.superlative_stems.isdisjoint(stems)
 
 
@@ -118,7 +121,7 @@ def other_entry(inspection: Inspection) -> Finding | None:
         for place, item in enumerate(items):
             for field, value in leaves(item):
                 text, own_text = fold(str(value)), fold(str(own.get(field, "")))
-                if place == index or not isinstance(value, str) or len(text) < MIN_WORD_LETTERS:
+                if place == index or not isinstance(value, str) or len(text) < _MIN_WORD_LETTERS:
                     continue
                 if inspection.question.yes_or_no and text in inspection.enum_values:
                     continue  # whether it is so is what the question asks
@@ -133,7 +136,7 @@ def other_entry(inspection: Inspection) -> Finding | None:
 
 def other_list(inspection: Inspection) -> Finding | None:
     """The printed items come from one list of a reply, and a list beside it has items with a word of the question."""
-    question_words = {word for word in inspection.question.stems if len(word) >= MIN_WORD_LETTERS}
+    question_words = {word for word in inspection.question.stems if len(word) >= _MIN_WORD_LETTERS}
     for source in inspection.data_sources:
         call, path = inspection.run.calls[source.call], _list_path(source)
         if not path:
@@ -163,3 +166,9 @@ def _item_words(items: object) -> set[str]:
     """The stems of one-word texts in the items of a list: `Director` of `{"job": "Director"}`."""
     texts = [value for _, value in leaves(items) if isinstance(value, str)] if isinstance(items, list) else []
     return {stem(fold(text)) for text in texts if text.isalpha()}
+
+
+def _tool_stems(name: str | None) -> frozenset[str]:
+    """The stems of the words in the name of a tool that say what it is about; its HTTP method does not."""
+    about = (word for word in words(name or "")[1:] if word not in _SMALL_WORDS and len(word) >= _MIN_WORD_LETTERS)
+    return frozenset(map(stem, about))

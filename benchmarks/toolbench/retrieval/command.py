@@ -86,7 +86,7 @@ def _needed(index: ToolIndex, hits: Sequence[Hit], source: str) -> list[ToolDocu
 
     Raises: UsageError: No hit is a tool of the API document `source`.
     """
-    from atc.retrieval.providers import with_providers
+    from atc.retrieval.candidates import with_providers
     from benchmarks.toolbench.retrieval.documents import protocol_documents
     from protocols import load
     from protocols.dataflow.graph import ProtocolGraph

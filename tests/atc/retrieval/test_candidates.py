@@ -17,9 +17,8 @@ from atc import Agent
 from atc.assist.language.question import Question
 from atc.assist.leaning import leanings
 from atc.profile import SMALL
-from atc.retrieval.candidates import Candidates
+from atc.retrieval.candidates import Candidates, WordIndex
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from atc.retrieval.word_index import WordIndex
 from benchmarks.tasks.datasets import open_dataset
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
