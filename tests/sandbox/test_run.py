@@ -219,20 +219,6 @@ def test_the_program_never_sees_the_credential(api: LocalAPI) -> None:
     assert result.warnings == ("the program's own header Authorization was replaced by the configured credential",)
 
 
-def test_many_threads_fit_into_the_memory(api: LocalAPI) -> None:
-    """A pool as large as models like to make them does not run into the limit."""
-    program = """\
-        from concurrent.futures import ThreadPoolExecutor
-        import time
-        with ThreadPoolExecutor(max_workers=60) as pool:
-            print(sum(pool.map(lambda i: time.sleep(0.05) or len("x" * 100_000), range(60))))
-        """
-    result = run(api, program, memory=256)
-
-    assert result.outcome == "ok", result.error
-    assert result.stdout == "6000000\n"
-
-
 def test_output_and_calls_are_told_as_they_come(api: LocalAPI) -> None:
     """A terminal can show what happens while it happens."""
     events: list[str] = []
@@ -342,10 +328,3 @@ def test_without_a_clock_time_and_chance_are_real() -> None:
     assert first.outcome == "ok", first.error
     assert first.stdout.startswith(str(datetime.now().year))
     assert first.stdout.splitlines()[3] != second.stdout.splitlines()[3]
-
-
-def test_a_seed_of_the_programs_own_is_kept() -> None:
-    """random.seed(3) means what it means everywhere."""
-    assert Sandbox(None, now=NOON).run("import random\nrandom.seed(3)\nprint(random.random())").stdout == (
-        run(None, "import random\nrandom.seed(3)\nprint(random.random())").stdout
-    )

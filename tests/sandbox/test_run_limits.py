@@ -52,15 +52,6 @@ def test_the_wall_limit_holds_whatever_happens(api: LocalAPI, program: str) -> N
     assert result.error.message.startswith("the program ran longer than the 2 s allowed")
 
 
-def test_a_limit_tells_the_line() -> None:
-    """The model learns where the program was."""
-    result = run(None, "def spin():\n    while True:\n        pass\n\nspin()", wall=1)
-
-    assert result.error is not None
-    assert result.error.trace[0] == 5
-    assert result.error.line in {2, 3}
-
-
 @pytest.mark.parametrize(
     ("program", "limit", "limits"),
     [

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from atc import Agent
 from sandbox import Journal, Limits, Sandbox
-from tests.atc.exact.journal_runs import RECORD, STORM, Orders, more, runs, sent
+from tests.atc.exact.journal_runs import STORM, Orders, more, runs, sent
 from tests.local_api import PREFIX, Answer, LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -93,37 +90,6 @@ def test_equal_writes_of_one_program_are_all_sent(api: LocalAPI) -> None:
         "[1, 2]",
     ]
     assert len(orders.made) == 4
-
-
-def test_a_thousand_schedules_give_the_same_results(api: LocalAPI) -> None:
-    """Equal writes side by side: whichever thread is first, each task gets the reply of the same task before."""
-    journal = Journal()
-    draw = random.Random(1)
-    tasks = [(f"order#{number}",) for number in range(8)]
-    levels = iter(range(1, 9))
-
-    def run_all(answer: Callable[[], int]) -> dict[tuple[str, ...], int]:
-        attempt = journal.attempt()
-        got: dict[tuple[str, ...], int] = {}
-        order = draw.sample(tasks, len(tasks))
-        start = threading.Barrier(4)
-
-        def work(mine: Sequence[tuple[str, ...]]) -> None:
-            start.wait()
-            for task in mine:
-                entry, lookup = attempt.begin("the same", task, RECORD)
-                if lookup == "new":
-                    attempt.sent(entry)
-                    attempt.finish(entry, "confirmed", {"status": 200, "error": None, "level": answer()})
-                got[task] = attempt.reply(entry)[0]["level"]
-
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(work, [order[i::4] for i in range(4)]))
-        return got
-
-    first = run_all(lambda: next(levels))
-    assert sorted(first.values()) == list(range(1, 9))
-    assert all(run_all(lambda: -1) == first for _ in range(1000))
 
 
 def test_whole_programs_in_any_schedule(api: LocalAPI) -> None:

@@ -57,17 +57,6 @@ def test_a_run_is_asked_once(shop: Shop, tmp_path: Path) -> None:
     assert (screen.count("[y/N]"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
 
 
-def test_a_terminal_is_asked_once(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """One question for both writes, below the list."""
-    endpoint(ORDER)
-    status, screen = on_terminal([*ATC, *command(shop, tmp_path)], {"Send them?": "y\n"})
-
-    assert (status, len(shop.sent("POST"))) == (0, 2), screen
-    assert screen.count("[y/N]") == 1
-    assert screen.index("2. POST_orders_order_id_lines") < screen.index("Send them? [y/N]")
-    assert screen.count("The program plans 2 writes:") == 1
-
-
 def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Ctrl-C at the question ends the command; --resume asks the model nothing, and the same question."""
     endpoint(ORDER, "print('the model was asked again')")

@@ -17,7 +17,6 @@ import pytest
 
 from atc import Agent
 from protocols import load
-from protocols.errors import UsageError
 from protocols.samples import sample
 from sandbox import CallRecord, Journal, Limits, Sandbox
 from tests.atc.exact.journal_runs import specification
@@ -143,18 +142,6 @@ def test_what_cannot_be_simulated_is_refused(api: LocalAPI) -> None:
     assert (run.calls[0].refused, methods(api)) == (True, [])
 
 
-def test_in_a_rehearsal_writes_are_allowed() -> None:
-    """With a simulated API there is nothing to protect."""
-    program = (
-        "film = GET_films_top_rated()['films'][0]['filmId']\n"
-        "print(POST_films_filmId_reviews(filmId=film, stars=5, text='Good')['stars'])"
-    )
-    with Agent(load(sample("cinema")), model=ScriptedModel(program), simulate=True) as agent:
-        solution = agent.solve("Praise the best film. How many stars does it get?")
-
-    assert (solution.answer, [call.status for call in solution.calls]) == ("5", [200, 201])
-
-
 def test_a_simulated_write_takes_real_identifiers() -> None:
     """What the real service has exists for the simulated one, too: a film that only the former knows is reviewed."""
     protocol = load(sample("cinema"))
@@ -166,12 +153,6 @@ def test_a_simulated_write_takes_real_identifiers() -> None:
         run = sandbox.run(program)
 
     assert (run.error, run.stdout) == (None, "987654321\nNone None\n")
-
-
-def test_an_unknown_policy_is_refused(api: LocalAPI) -> None:
-    """A wrong name is told at once."""
-    with pytest.raises(UsageError, match="unknown writes policy 'never': choose one of ask, allow, deny, simulate"):
-        Agent(api.protocol, writes="never")  # type: ignore[arg-type]
 
 
 # --- The commands
