@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from http import HTTPStatus
 from itertools import islice
@@ -54,26 +54,18 @@ _PLACES = (
 ).split()
 """Names of the field that a message beside them is about, the most telling first."""
 
-_MACHINE = frozenset(
-    "args arguments code codes context ctx example exception extensions help href input instance links location "
-    "locations meta received rejectedvalue requestid schema source stack stacktrace status trace traceid url "
-    "value".split()
-)
-"""Names of what is for machines, or repeats the request."""
-
 _PHRASES = frozenset(status.phrase.lower() for status in HTTPStatus)
 _CHALLENGE = re.compile(
     r"""(?<![\w-])(error|error_description)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))""", re.IGNORECASE
 )
-_OF_FIELD, _DETAIL, _SUMMARY, _ELSEWHERE, _KIND = range(5)
 
 
 class _Text(NamedTuple):
-    """A text of a body: how useful it is (0 is best), the field that it is about, and itself."""
+    """A text of a body: the field that it is about, itself, and whether it may be the name of a kind of error."""
 
-    rank: int
     place: str
     text: str
+    names_kind: bool = False
 
 
 def service_message(body: object) -> str:
@@ -85,7 +77,7 @@ def service_message(body: object) -> str:
         return service_message(data) if data is not None else _cut(_plain(body))
     if not isinstance(body, dict | list) or not body or nested(body):
         return ""
-    texts = sorted(islice(_texts(body, "", False), _MOST_TEXTS), key=lambda text: text.rank)
+    texts = sorted(islice(_texts(body, "", False), _MOST_TEXTS), key=lambda text: not text.place)
     return _joined(texts) or _cut(one_line(json.dumps(body, ensure_ascii=False)))
 
 
@@ -96,20 +88,16 @@ def challenge_message(challenge: str) -> str:
     return _cut(one_line(": ".join(texts)))
 
 
-def _joined(texts: Iterable[_Text]) -> str:
-    """The texts after one another, without those that say again what stands before them."""
-    parts: dict[str, None] = {}
-    has_field = False
-    said: list[str] = []
-    for rank, place, text in texts:
+def _joined(texts: Sequence[_Text]) -> str:
+    """The texts after one another, without those that say again what stands before them, or only that it failed."""
+    parts: dict[str, str] = {}
+    has_field = any(text.place for text in texts)
+    for place, text, names_kind in texts:
         plain = text.strip(" .").lower()
-        if not plain or (rank == _KIND and (has_field or plain in _PHRASES)):
+        if not plain or (names_kind and not place and (has_field or (parts and plain in _PHRASES))):
             continue
-        if not place and any(plain in other or (len(other) > 11 and other in plain) for other in said):
-            continue
-        has_field = has_field or bool(place)
-        said.append(plain)
-        parts[f"{place}: {text}" if place else text] = None
+        if place or not any(plain in earlier for earlier in parts.values()):
+            parts[f"{place}: {text}" if place else text] = plain
     *first, last = parts or [""]
     return _cut("; ".join([*(part.rstrip(".") for part in first), last]))
 
@@ -121,57 +109,30 @@ def _texts(value: object, place: str, inside: bool, in_list: bool = False) -> It
         if data is not None:
             yield from _texts(data, place, inside)
         elif inside or " " in value.strip():  # elsewhere a single word may be anything
-            rank = _ELSEWHERE if not inside else _OF_FIELD if place else _DETAIL
-            yield _Text(rank, place, _plain(value))
+            yield _Text(place, _plain(value))
     elif isinstance(value, list):
         for item in value:
             yield from _texts(item, place, inside, in_list=True)
     elif isinstance(value, dict):
-        words = _words(value)
-        if inside and all(_is_texts(item) for item in value.values()):
-            yield from _of_fields(value, words, place, inside)
-            return
+        words = {name: str(name).lower().replace("-", "").replace("_", "") for name in value}
         messages = [name for name, word in words.items() if isinstance(value[name], str) and _is_message(name, word)]
         if in_list and not messages:
             messages = [name for name, word in words.items() if isinstance(value[name], str) and word == "code"]
         holders = [name for name, word in words.items() if word in _CONTAINERS and isinstance(value[name], dict | list)]
-        if messages or any(words[name] not in _WHOLE for name in holders):
-            yield from _of_error(value, words, place, inside, in_list, messages, holders)
-        else:
+        by_field = inside and all(_is_texts(item) for item in value.values())
+        if by_field or not (messages or any(words[name] not in _WHOLE for name in holders)):
             yield from _of_fields(value, words, place, inside)
-
-
-def _of_error(
-    value: Mapping[str, object],
-    words: Mapping[str, str],
-    place: str,
-    inside: bool,
-    in_list: bool,
-    messages: list[str],
-    holders: list[str],
-) -> Iterator[_Text]:
-    """The texts of an object that describes an error, and of what it holds."""
-    own = _own_place(value, words, in_list) if inside else ""
-    where = _within(place, own) if own else place
-    for name in holders:
-        yield from _texts(value[name], where, True)
-    messages.sort(key=lambda name: _MESSAGES.index(words[name]) if words[name] in _MESSAGES else 0)
-    for number, name in enumerate(messages):
-        if number and (where or in_list):  # of a list of errors, only what each says best
-            break
-        names_kind = words[name] in _KINDS and (number > 0 or bool(holders))
-        rank = _KIND if names_kind and not where else _OF_FIELD if where else _DETAIL if in_list else _SUMMARY
-        data = _data(str(value[name]))
-        yield from [_Text(rank, where, _plain(str(value[name])))] if data is None else _texts(data, where, True)
-    if not in_list:
-        for name, word in words.items():
-            item = value[name]
-            if name in holders or word in _MACHINE or not isinstance(item, dict | list):
-                continue
-            if isinstance(item, dict) and messages and all(map(_is_texts, item.values())):  # of fields, by their names
-                yield from _of_fields(item, _words(item), place, True)
-            else:
-                yield from _texts(item, _within(place, str(name)), False)
+            return
+        own = _own_place(value, words, in_list) if inside else ""
+        where = _within(place, own) if own else place
+        for name in holders:
+            yield from _texts(value[name], where, True)
+        messages.sort(key=lambda name: _MESSAGES.index(words[name]) if words[name] in _MESSAGES else 0)
+        for name in messages[: 1 if where or in_list else 2]:  # of a list of errors, only what each says best
+            data = _data(str(value[name]))
+            names_kind = words[name] in _KINDS
+            text = _Text(where, _plain(str(value[name])), names_kind)
+            yield from [text] if data is None else _texts(data, where, True)
 
 
 def _of_fields(value: Mapping[str, object], words: Mapping[str, str], place: str, inside: bool) -> Iterator[_Text]:
@@ -183,11 +144,6 @@ def _of_fields(value: Mapping[str, object], words: Mapping[str, str], place: str
                 yield from _texts(part, f"{where}[{number}]", inside or not place)
         elif isinstance(item, dict | list) or inside or place:  # a text at the top of a body may be anything
             yield from _texts(item, where, inside or not place)
-
-
-def _words(value: Mapping[str, object]) -> dict[str, str]:
-    """The names of an object in lower case, without `-` and `_`."""
-    return {name: str(name).lower().replace("-", "").replace("_", "") for name in value}
 
 
 def _is_message(name: str, word: str) -> bool:
