@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from protocols import ToolError, load
 from protocols.calls.binding import bind, signature
 from protocols.naming import argument_name, fold, tool_name
-from tests.protocols.documents.samples import INFO, SAMPLES, answer_schema, properties, sent_json
+from tests.protocols.documents.samples import INFO, answer_schema, properties, sent_json
 
 
 @pytest.mark.parametrize(("name", "count"), [("tmdb", 54), ("spotify", 40)])
@@ -32,121 +32,6 @@ def test_real_documents_keep_all_their_tools_under_the_papers_names(data: Path, 
         "GET_track_id"
     }  # the benchmark's own slip
     assert not [warning for warning in protocol.warnings if "left out" in warning]
-
-
-def test_yaml_of_openapi_3_1_with_relative_and_cyclic_references() -> None:
-    protocol = load(SAMPLES / "library.yaml")
-
-    assert protocol.title == "Town library"
-    assert protocol.version == "2024-06-01", "a date in YAML stays text"
-    assert [server.url for server in protocol.servers] == ["https://oslo.library.example:8443/v2"]
-    assert [tool.name for tool in protocol.tools] == [
-        "GET_books",
-        "POST_books",
-        "GET_books_bookId",
-        "PUT_books_bookId_cover_format",
-        "POST_loans",
-        "PUT_notes",
-        "POST_notes",
-        "GET_shelves_shelf",
-    ]
-    shelf = answer_schema(protocol.tool("GET_shelves_shelf"))
-    assert properties(shelf)["above"] == {"$ref": "#/$defs/Shelf"}
-    assert set(protocol.definitions) == {"Book", "Shelf"}
-    missing = protocol.tool("GET_books_bookId").responses[1]
-    assert (missing.status, missing.description) == ("404", "Nothing of that kind")
-
-
-def test_parts_of_all_of_are_one_object_and_shared_wherever_they_are_used() -> None:
-    protocol = load(SAMPLES / "library.yaml")
-
-    book = answer_schema(protocol.tool("GET_books_bookId"))
-    assert book["required"] == ["id", "title"]
-    assert list(properties(book)) == ["id", "added", "title", "author", "sequel", "rating"]
-    assert "allOf" not in book
-    assert properties(book)["author"]["description"] == "Who wrote it", "a key beside a $ref wins"
-    assert answer_schema(protocol.tool("GET_books"))["items"] is protocol.definitions["Book"]
-
-
-def test_an_operations_parameters_override_those_of_its_path_and_follow_signature_order() -> None:
-    books = load(SAMPLES / "library.yaml").tool("GET_books")
-
-    assert signature(books) == (
-        "GET_books(q, page=None, publishedAfter=None, genre=None, tag=None, area=None, sort=None, X_Trace_Id=None, "
-        "lang=None, class_=None)"
-    )
-    page = books.argument("page")
-    assert page is not None
-    assert (page.description, page.schema["maximum"]) == ("Overrides the shared one", 50)
-    genre = books.argument("genre")
-    assert genre is not None
-    assert genre.schema["items"] == {"enum": ["no", "yes", "crime"]}, "`no` is a word in YAML 1.2"
-
-
-def test_bodies_give_their_properties_as_arguments() -> None:
-    protocol = load(SAMPLES / "library.yaml")
-
-    assert signature(protocol.tool("POST_books")) == "POST_books(title, page=None, pages=None, in_print=None)"
-    pages = protocol.tool("POST_books").argument("pages")
-    assert pages is not None
-    assert pages.schema == {"type": ["integer", "null"]}
-    assert signature(protocol.tool("POST_loans")) == "POST_loans(book, days, notes=None)"
-    assert signature(protocol.tool("POST_notes")) == "POST_notes(body)"
-    assert signature(protocol.tool("PUT_notes")) == "PUT_notes(body=None)"
-    cover = protocol.tool("PUT_books_bookId_cover_format")
-    assert signature(cover) == "PUT_books_bookId_cover_format(bookId, format, image, caption=None, body_format=None)"
-    image = cover.argument("image")
-    assert image is not None
-    assert image.location == "body"
-    assert next(p for p in cover.arguments if p.argument == "format").location == "path", "the parameter comes first"
-
-
-def test_every_kind_of_sign_in() -> None:
-    protocol = load(SAMPLES / "library.yaml")
-
-    kinds = {scheme.name: (scheme.kind, scheme.location, scheme.parameter) for scheme in protocol.security_schemes}
-    assert kinds == {
-        "key": ("apiKey", "query", "api_key"),
-        "signature": ("apiKey", "header", "X-Signature"),
-        "session": ("apiKey", "cookie", "SESSION"),
-        "login": ("basic", "header", "Authorization"),
-        "bearer": ("bearer", "header", "Authorization"),
-        "oauth": ("oauth2", "header", "Authorization"),
-        "id": ("oauth2", "header", "Authorization"),
-    }
-    assert protocol.tool("GET_books").security == (("key",), ("session", "signature"))
-    assert protocol.tool("POST_books").security == ()
-    assert protocol.tool("PUT_books_bookId_cover_format").security == (("login",), ("bearer",), ("oauth",), ())
-
-
-def test_swagger_2_is_read_like_the_newer_ones() -> None:
-    protocol = load(SAMPLES / "harbour.swagger.json")
-
-    assert [server.url for server in protocol.servers] == ["https://harbour.example/api", "http://harbour.example/api"]
-    assert [scheme.kind for scheme in protocol.security_schemes] == ["basic", "apiKey", "oauth2"]
-    assert [signature(tool) for tool in protocol.tools] == [
-        "GET_ships(flags=None, berth=None, port=None)",
-        "POST_ships(kind, name, draught=None, tugs=None)",
-        "GET_ships_shipId(shipId)",
-        "POST_ships_shipId_papers(shipId, scan, pages=None)",
-    ]
-    ships = protocol.tool("GET_ships")
-    assert [(p.style, p.explode) for p in ships.arguments] == [
-        ("pipeDelimited", False),
-        ("form", True),
-        ("form", False),
-    ]
-    assert ships.success is not None
-    assert ships.success.examples == ([{"kind": "schooner", "name": "Fram"}],)
-    assert ships.success.headers == {"X-Count": {"type": "integer"}}
-    ship = answer_schema(protocol.tool("GET_ships_shipId"))
-    assert properties(ship)["draught"] == {"type": ["number", "null"], "exclusiveMinimum": 0}
-    assert properties(ship)["name"] == {"type": "string", "examples": ["Fram"]}
-    papers = protocol.tool("POST_ships_shipId_papers").body
-    assert papers is not None
-    assert (papers.media_type, papers.required) == ("multipart/form-data", True)
-    assert protocol.tool("GET_ships_shipId").responses[1].description == "No such ship"
-    assert protocol.warnings == ()
 
 
 def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:

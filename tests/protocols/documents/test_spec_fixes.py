@@ -12,7 +12,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from protocols import ProtocolError, load
-from protocols.calls.binding import signature
 from protocols.documents.source import parse
 from tests.protocols.documents.samples import INFO, SAMPLES, answer_schema, properties
 
@@ -52,38 +51,6 @@ def test_strings_that_stand_for_numbers_and_switches_are_one_counted_warning(dat
     playlist = protocol.tool("POST_users_user_id_playlists").body
     assert playlist is not None
     assert playlist.example == {"name": "New Playlist", "description": "New playlist description", "public": False}
-
-
-def test_known_defects_are_repaired_and_counted_and_what_cannot_be_called_is_left_out() -> None:
-    protocol = load(SAMPLES / "broken.json")
-
-    assert [signature(tool) for tool in protocol.tools] == [
-        "GET_soups_id(id, size, hot=None, salt=None)",
-        "POST_salads(body=None)",
-        "PUT_salads(leaf=None)",
-        "DELETE_salads()",
-    ]
-    warnings = "\n".join(protocol.warnings)
-    for kind in (
-        "a boolean or number written as a string (5 times)",
-        "a type in another spelling (2 times)",
-        "an empty property name: the example shows the real one",
-        "a `required` on a property",
-        "a path parameter that is not declared was read as a string",
-        "dropped a default that its own schema forbids",
-        "#/components/schemas/Nowhere points to nothing, and was read as any value",
-        "`type: leafy` is not valid in a schema and was ignored",
-    ):
-        assert warnings.count(kind) == 1, kind
-    file = SAMPLES / "broken.json"
-    assert f"left out {file}#/paths/~1salads/get: parameter 'leaf': `in` must be" in warnings
-    soup = answer_schema(protocol.tool("GET_soups_id"))
-    assert properties(soup)["bowl"]["description"] == "What is in it"
-    assert properties(soup)["weight"] == {"type": ["number", "null"]}
-    assert soup["required"] == ["notes"]
-    salt = protocol.tool("GET_soups_id").argument("salt")
-    assert salt is not None
-    assert salt.schema["type"] == "number"
 
 
 def test_repair_leaves_a_sound_document_and_its_caller_alone() -> None:

@@ -62,74 +62,11 @@ def test_the_shared_files_give_examples_schemas_and_the_header_that_carries_the_
     assert "Key" not in json.dumps([call.headers, call.query])
 
 
-def test_the_given_name_is_the_tools_name_and_the_url_says_what_is_in_the_path(trams: Protocol) -> None:
-    assert [signature(tool) for tool in trams.tools] == [
-        "GET_stop(stop_id)",
-        "GET_departures(stop_id, line, after, limit=None, dry=None)",
-        "POST_ticket(zone)",
-        "GET_lines_all()",
-    ]
-    assert trams.title == "trams.example"
-    assert trams.tool("GET_stop").path == "/stops/{stop_id}"
-    assert trams.tool("GET_lines_all").servers[0].url == "https://other.example"
-
-
-def test_unknown_places_are_query_parameters_and_types_are_read_kindly(trams: Protocol) -> None:
-    arguments = {p.name: p for p in trams.tool("GET_departures").arguments}
-
-    assert {name: p.location for name, p in arguments.items()} == {
-        "stop_id": "path",
-        "line": "query",
-        "after": "query",
-        "limit": "query",
-        "dry": "query",
-    }
-    assert [name for name, p in arguments.items() if p.required] == ["stop_id", "line", "after"]
-    assert arguments["stop_id"].schema == {"type": "string"}, "not declared, so taken as text"
-    assert arguments["limit"].schema == {"type": "number"}
-    assert arguments["after"].schema == {}
-    assert arguments["dry"].schema == {"type": "boolean", "default": False}
-    assert trams.tool("GET_stop").arguments[0].schema == {"type": "integer", "default": 7}
-
-
-def test_one_example_is_the_schema_of_a_response_but_makes_nothing_required(trams: Protocol) -> None:
-    stop = trams.tool("GET_stop")
-
-    assert answer(stop) == {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            "name": {"type": "string"},
-            "zone": {},
-            "lines": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"no": {"type": ["integer", "string"]}, "night": {"type": "boolean"}},
-                },
-            },
-        },
-    }
-    assert stop.success is not None
-    assert stop.success.status == "200"
-    assert answer(trams.tool("GET_departures"))["items"] == {"type": ["string", "null"]}
-    lines = trams.tool("GET_lines_all").success
-    assert lines is not None
-    assert (lines.media_type, lines.examples) == ("text/plain", ("12 N1",))
-
-
 def test_headers_with_keys_are_security_and_constant_ones_are_always_sent(trams: Protocol) -> None:
     assert [(s.name, s.kind, s.location) for s in trams.security_schemes] == [("X-Tram-Key", "apiKey", "header")]
     assert trams.tool("GET_stop").security == (("X-Tram-Key",),)
     assert bind(trams.tool("GET_stop"), (7,), {}).headers == {"X-Tram-Host": "trams.example"}
     assert bind(trams.tool("GET_lines_all"), (), {}).query == (("format", "json"),)
-
-
-def test_bodies_and_warnings_are_those_of_any_document(trams: Protocol) -> None:
-    ticket = bind(trams.tool("POST_ticket"), (), {"zone": "3"})
-
-    assert ticket.content == (b'{"zone": 3}', "application/json")
-    assert any("a type in another spelling (" in text for text in trams.warnings)
 
 
 def test_an_endpoint_that_cannot_be_used_is_left_out_by_its_place_in_the_file(tmp_path: Path) -> None:
