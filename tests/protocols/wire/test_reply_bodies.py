@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from itertools import product
 from typing import Any
 
 import pytest
 
+from sandbox.body_forms import read_body
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
 
@@ -23,81 +26,123 @@ def reply(content_type: str, body: str | bytes) -> Any:
     return lambda request: (200, {"Content-Type": content_type} if content_type else {}, body)
 
 
+JSON, LINES = "application/json", "application/x-ndjson"
+TEXT = {"type": "string"}
+FILE = {**TEXT, "format": "binary"}
 ROW = {"type": "object", "properties": {"id": {"type": "integer"}}}
+ROWS = {"type": "array", "items": ROW}
+ANY_LABEL = ["text/html; charset=utf-8", "text/plain", "application/octet-stream", ""]
+NO_JSON = ["7c9e6679-7425", "1999-12-31", "0042", "3.4.5", "23:59", "192.168.7.1", "false alarm", "null and void"]
+ZOE = '{"name": "Zoë"}'
+SEQUENCE = '\x1e{"id":\n 1}\n\x1e{"id": 2}\n\x1e[3]\n'
+
+REPLIES: list[tuple[str | None, object, str, str, str | bytes, str]] = [
+    # A service that forgets the media type of its JSON, or has a wrong one; a 2xx of a write is never an error.
+    *((JSON, ROW, "get", label, '{"id": 7}', "{'id': 7}") for label in ANY_LABEL),
+    *((JSON, {}, "post", label, "ok, done", "'ok, done'") for label in ("text/html", "text/plain", "", JSON)),
+    # Where the document has a text, or a write was answered, an id, a date or a version is not cut off.
+    *((JSON, TEXT, "get", JSON, text, repr(text)) for text in NO_JSON),
+    *((JSON, schema, "post", JSON, text, repr(text)) for schema, text in product((ROW, None), NO_JSON)),
+    *(("text/plain", TEXT, "get", JSON, text, f"'{text.strip(chr(34))}'") for text in ("5", '"five"', "five")),
+    # Lines of JSON are a list, blank ones no items; so is a text sequence (RFC 7464), and lines in place of a list.
+    *(
+        (
+            media_type if documented else None,
+            ROW,
+            "get",
+            media_type,
+            '{"id": 1}\n\n{"id": 2}\r\n',
+            "[{'id': 1}, {'id': 2}]",
+        )
+        for media_type in (LINES, "application/jsonl", "application/x-json-stream", "application/acme+ndjson")
+        for documented in (True, False)
+    ),
+    ("application/json-seq", None, "get", "application/json-seq", SEQUENCE, "[{'id': 1}, {'id': 2}, [3]]"),
+    (JSON, ROWS, "get", JSON, '{"id": 1}\n{"id": 2}\n', "[{'id': 1}, {'id': 2}]"),
+    # JSON is UTF-8 even if a default charset is named; a byte order mark and UTF-16 are recognised.
+    *(
+        (JSON, {}, "get", f"{JSON}; charset=ISO-8859-1", ZOE.encode(encoding), "{'name': 'Zoë'}")
+        for encoding in ("utf-8", "utf-8-sig", "utf-16-le", "latin-1")
+    ),
+    # An empty body is no lines, an empty text, no bytes; nothing where JSON should be.
+    *(
+        (media_type, schema, "get", label, b"", empty)
+        for label in ("", "text/plain")
+        for media_type, schema, empty in (
+            (LINES, ROW, "[]"),
+            ("text/csv", TEXT, "''"),
+            ("*/*", TEXT, "''"),
+            ("application/pdf", FILE, "b''"),
+            (JSON, ROW, "None"),
+            (None, None, "None"),
+        )
+    ),
+    # Frameworks document `*/*` for an object and label it by chance: the schema counts before the label.
+    ("*/*", ROW, "get", "text/html", '{"id": 3}', "{'id': 3}"),
+    ("*/*", ROWS, "get", "text/plain", '[{"id": 3}]', "[{'id': 3}]"),
+    ("*/*", TEXT, "get", "text/plain", "0815", "'0815'"),
+    ("*/*", TEXT, "get", JSON, '"0815"', "'0815'"),
+    ("*/*", FILE, "get", "text/plain", "a", "b'a'"),
+    ("image/*", FILE, "get", "image/svg+xml", "<svg/>", "b'<svg/>'"),
+    ("image/*", None, "get", "image/svg+xml", "<svg/>", "'<svg/>'"),
+    ("application/*", ROW, "get", "text/plain", '{"id": 3}', "{'id': 3}"),
+]
 
 
-@pytest.mark.parametrize("label", ["text/html; charset=utf-8", "text/plain", "application/octet-stream", ""])
-def test_documented_json_is_json_whatever_its_label(run: Run, label: str) -> None:
-    """A service that forgets the media type, or has a wrong one, is read all the same."""
-    result = run(document("application/json", ROW), 'print(GET_report()["id"])', handle=reply(label, '{"id": 7}'))
-
-    assert (result.exit_code, result.output) == (0, "7\n")
-
-
-def test_a_page_instead_of_documented_json_is_an_error_of_a_read(run: Run) -> None:
-    """A login page with status 200 is no answer; the message says what came."""
-    page = reply("text/html", "<!DOCTYPE html><title>Sign in</title>")
-
-    result = run(document("application/json", ROW), "print(GET_report())", handle=page)
-
-    assert result.exit_code == 1
-    assert "the reply is a web page instead of JSON: <!DOCTYPE html><title>Sign in</title>" in result.stderr
-
-
-@pytest.mark.parametrize("label", ["text/html", "text/plain", "application/json", ""])
-def test_a_write_that_was_done_is_never_an_error(run: Run, label: str) -> None:
-    """A 2xx with the plain word ok has the text as its value, also where JSON is documented or named."""
-    doc = document("application/json", {}, "post")
-
-    result = run(doc, "print(POST_report())", handle=reply(label, "ok, done"))
-
-    assert (result.exit_code, result.output) == (0, "ok, done\n")
-
-
-def test_json_of_a_read_that_does_not_parse_is_an_error(run: Run) -> None:
-    """Where both the document and the label promise JSON, half an object is no result."""
-    result = run(document("application/json", ROW), "GET_report()", handle=reply("application/json", '{"id": '))
-
-    assert result.exit_code == 1
-    assert 'GET_report: the reply is not JSON: {"id":' in result.stderr
-
-
-def test_documented_text_stays_text_where_json_does_not_fit(run: Run) -> None:
-    """A number labelled JSON is the documented text; a JSON string stands for the text in it."""
-    bodies = iter(["5", '"five"', "five"])
-    doc = document("text/plain", {"type": "string"})
-
+@pytest.mark.parametrize(("media_type", "schema", "method", "label", "body", "printed"), REPLIES)
+def test_a_reply_is_what_the_document_says(
+    run: Run, media_type: str | None, schema: object, method: str, label: str, body: str | bytes, printed: str
+) -> None:
+    """The media type and schema of the document decide, then the label, then the bytes."""
     result = run(
-        doc,
-        "print([GET_report() for _ in range(3)])",
-        handle=lambda request: (200, {"Content-Type": "application/json"}, next(bodies)),
+        document(media_type, schema, method), f"print(repr({method.upper()}_report()))", handle=reply(label, body)
     )
 
-    assert (result.exit_code, result.output) == (0, "['5', 'five', 'five']\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, f"{printed}\n", "")
+
+
+BROKEN = [*NO_JSON, '{"id": ', '{"id": 1}<hr>Notice: y', '{"id": 1}\nNotice: y', '{"id": 1} {"id": 2}']
+PAGE = "<!DOCTYPE html><title>Sign in</title>"
 
 
 @pytest.mark.parametrize(
-    "media_type", ["application/x-ndjson", "application/jsonl", "application/x-json-stream", "application/acme+ndjson"]
+    ("media_type", "schema", "label", "body", "message"),
+    [
+        (JSON, ROW, "text/html", PAGE, f"the reply is a web page instead of JSON: {PAGE}"),
+        *((JSON, ROW, *pair, "GET_report: the reply is not JSON: ") for pair in product((JSON, "text/html"), BROKEN)),
+        (LINES, ROW, LINES, '{"id": 1}\noops\n{"id": 3}\n', "GET_report: the reply is not JSON"),
+        (JSON, ROWS, JSON, '{"id": 1}\n{"id": 2', "the reply is not JSON"),
+        *((JSON, schema, JSON, "9" * 6000, "an integer of too many digits") for schema in (ROW, {})),
+        *((JSON, schema, JSON, "[" * 100_000 + "]" * 100_000, "nested too deeply") for schema in (ROW, {})),
+    ],
 )
-@pytest.mark.parametrize("documented", [True, False])
-def test_lines_of_json_are_a_list(run: Run, media_type: str, documented: bool) -> None:
-    """Blank lines, which keep a connection open, are no items."""
-    doc = document(media_type if documented else None, ROW)
+def test_what_is_not_documented_json_is_an_error_of_a_read(
+    run: Run, media_type: str, schema: object, label: str, body: str, message: str
+) -> None:
+    """A login page with status 200, half an object, JSON only at the beginning: the message says what came."""
+    result = run(document(media_type, schema), "GET_report()", handle=reply(label, body))
 
-    result = run(
-        doc, 'print([row["id"] for row in GET_report()])', handle=reply(media_type, '{"id": 1}\n\n{"id": 2}\r\n')
-    )
-
-    assert (result.exit_code, result.output) == (0, "[1, 2]\n")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert ("not JSON" in result.stderr) == ("not JSON" in message)
 
 
-def test_a_text_sequence_of_json_is_a_list(run: Run) -> None:
-    """RFC 7464: each value between a record separator and a line feed, of which some may be inside of it."""
-    body = '\x1e{"id":\n 1}\n\x1e{"id": 2}\n\x1e[3]\n'
+def test_lines_need_a_line_between_them() -> None:
+    """Values on one line are no sequence, and neither is a single broken one."""
+    assert read_body("lines refuse", b"1\n[2]\x1e3\n", None).value == [1, [2], 3]
+    assert read_body("lines text", b"1 [2]", None).value == "1 [2]"
+    assert read_body("lines text", b'{"id":', None).value == '{"id":'
+    broken = read_body("lines text", b'{"id": 1}\n{"id": 2} oops', None)
+    assert (broken.value, broken.note is not None) == ([{"id": 1}], True)
 
-    result = run(document("application/json-seq"), "print(GET_report())", handle=reply("application/json-seq", body))
 
-    assert (result.exit_code, result.output) == (0, "[{'id': 1}, {'id': 2}, [3]]\n")
+def test_no_content_stays_none(run: Run) -> None:
+    """A 204 has no body, whatever is documented for a 200."""
+    doc = document("text/csv", TEXT)
+
+    result = run(doc, "print(GET_report())", handle=lambda request: (204, {}, b""))
+
+    assert (result.exit_code, result.output) == (0, "None\n")
 
 
 @pytest.mark.parametrize("count", [2, 40_000])
@@ -111,16 +156,6 @@ def test_a_last_line_that_breaks_off_is_reported(run: Run, count: int) -> None:
 
     assert (result.exit_code, result.stdout) == (0, f"{count}\n")
     assert f'the last line of the reply is not whole JSON and was left out: {{"id": 99 ({count} items' in result.stderr
-
-
-def test_a_broken_line_in_the_middle_is_an_error(run: Run) -> None:
-    """What was lost there nobody would notice."""
-    body = '{"id": 1}\noops\n{"id": 3}\n'
-
-    result = run(document("application/x-ndjson", ROW), "GET_report()", handle=reply("application/x-ndjson", body))
-
-    assert result.exit_code == 1
-    assert "GET_report: the reply is not JSON" in result.stderr
 
 
 CHARSETS = ["iso-8859-1", "windows-1252", "utf-8", "utf-16", "iso-8859-15"]
@@ -147,20 +182,6 @@ def test_a_text_is_decoded_by_its_charset(run: Run, charset: str) -> None:
 
     assert (result.exit_code, result.stdout) == (0, f"{word}\n{len(word) * 60_000} {word[-1]}\n{word}\n"), result.stderr
     assert result.stderr == ""
-
-
-def test_json_is_utf_8_even_if_a_default_charset_is_named(run: Run) -> None:
-    """Servers label everything ISO-8859-1; a byte order mark and UTF-16 are recognised."""
-    text = '{"name": "Zoë"}'
-    bodies = iter([text.encode(), text.encode("utf-8-sig"), text.encode("utf-16-le"), text.encode("latin-1")])
-
-    result = run(
-        document("application/json", {}),
-        "for _ in range(4): print(GET_report()['name'])",
-        handle=lambda request: (200, {"Content-Type": "application/json; charset=ISO-8859-1"}, next(bodies)),
-    )
-
-    assert (result.exit_code, result.output) == (0, "Zoë\n" * 4)
 
 
 @pytest.mark.parametrize(
@@ -235,3 +256,57 @@ def test_a_request_accepts_what_is_documented(run: Run, service: Service, media_
     run({"/report": {"get": {"responses": {"200": response}}}}, "GET_report()")
 
     assert service.arrived[0].headers["accept"] == accept
+
+
+SECRET = "wire-secret-token-2"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "label", "before", "program"),
+    [
+        ("text/plain", "text/plain; charset=utf-7; charset=utf-8", "", "print(GET_report())"),
+        ("application/json", "application/json; charset=utf-8; charset=utf-7", "", "print(GET_report())"),
+        ("application/json", "application/json; charset=utf-7; charset=utf-8", "", "print(GET_report())"),
+        ("application/xml", "text/plain", '<?xml version="1.0" encoding="utf-7"?>', "print(GET_report())"),
+        ("application/xml", "", '<?xml version="1.0" encoding="utf-7"?>', "print(GET_report())"),
+        (
+            "text/plain",
+            "text/plain; charset=utf-8; charset=utf-7",
+            "",
+            "import requests\nprint(requests.get(BASE + '/report').text)",
+        ),
+    ],
+)
+def test_a_secret_is_looked_for_in_the_encoding_that_is_read(
+    run: Run,
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    media_type: str,
+    label: str,
+    before: str,
+    program: str,
+) -> None:
+    """A header that names two charsets, and XML that names its own: a secret in UTF-7 does not reach the program."""
+    monkeypatch.setenv("WIRE_TOKEN", SECRET)
+    hidden = "".join(f"+{base64.b64encode(sign.encode('utf-16-be')).decode().rstrip('=')}-" for sign in SECRET)
+    assert hidden.encode().decode("utf-7") == SECRET
+
+    result = run(
+        document(media_type, ROW if "json" in media_type else TEXT),
+        program.replace("BASE", repr(service.url)),
+        *("--auth", "bearer:env:WIRE_TOKEN"),
+        handle=reply(label, f'{before}{{"id": "{hidden}"}}'),
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert "id" in result.stdout
+    assert SECRET not in result.output
+
+
+def test_a_reply_that_is_not_packed_as_it_says_is_named(run: Run) -> None:
+    """One line, in words."""
+    result = run(document(), "GET_report()", handle=lambda request: (200, {"Content-Encoding": "gzip"}, b"no gzip"))
+
+    assert result.exit_code == 6
+    assert "the reply is not packed as its Content-Encoding says" in result.stderr
+    assert "('" not in result.stderr
