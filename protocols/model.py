@@ -488,12 +488,12 @@ class Protocol:
     def with_values(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names of tools, and behind them those of the value classes that their arguments and results hold."""
         offered = dict.fromkeys(names)
-        made = self.value_classes
-        waiting = list(offered) if made else []
+        constructors = self.value_classes
+        waiting = list(offered) if constructors else []
         while waiting:
             tool = self.tool(waiting.pop())
             schemas = [*(parameter.schema for parameter in tool.arguments), tool.response_schema or {}]
-            for name in (title for schema in schemas for title in _titles(schema) if title in made):
+            for name in (title for schema in schemas for title in _titles(schema) if title in constructors):
                 if name not in offered:
                     offered[name] = None
                     waiting.append(name)

@@ -69,8 +69,8 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
         return _encoded(_json(value), body.media_type), body.media_type
     if kind == "text" and not isinstance(value, list | Mapping):
         return _encoded(wire_text(value), body.media_type), body.media_type
-    wanted = {"lines": "a list", "sequence": "a list", "form": "a dict", "text": "a text"}
-    raise UnwritableError(f"must be {wanted.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
+    types_by_kind = {"lines": "a list", "sequence": "a list", "form": "a dict", "text": "a text"}
+    raise UnwritableError(f"must be {types_by_kind.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
 
 
 def _encoded(text: str, media_type: str) -> bytes:

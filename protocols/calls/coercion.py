@@ -160,9 +160,13 @@ def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> ob
 
     None where the text is none, has that form already, or another one fits it, too.
     """
-    wanted = schema.get("format")
-    is_number = wanted in _UNIX and "string" not in types
-    if not (wanted in ("date", "date-time") or is_number) or not _POINT_IN_TIME.match(text) or "enum" in schema:
+    documented_format = schema.get("format")
+    is_number = documented_format in _UNIX and "string" not in types
+    if (
+        not (documented_format in ("date", "date-time") or is_number)
+        or not _POINT_IN_TIME.match(text)
+        or "enum" in schema
+    ):
         return None
     examples = schema.get("examples")
     if any(_digits_as_zeros(example) == _digits_as_zeros(text) for example in examples or ()):
@@ -174,7 +178,7 @@ def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> ob
     utc = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
     if is_number:
         return int(utc.timestamp()) if "integer" in types else utc.timestamp()
-    if wanted == "date":
+    if documented_format == "date":
         return time.date().isoformat() if len(text) > len("2024-05-01") else None
     if _RFC_3339.fullmatch(text):
         return None

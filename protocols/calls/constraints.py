@@ -84,8 +84,10 @@ def _in_words(error: Any) -> str:
         close = difflib.get_close_matches(value, texts, n=1) if isinstance(value, str) else []
         return f"must be one of {listed}, not {abbreviated(value)}" + (f"; did you mean {close[0]!r}?" if close else "")
     if form := _LIMITS.get(error.validator):
-        shown = limit if error.validator == "pattern" else abbreviated(limit)
-        return form.format(limit=shown, value=abbreviated(value), size=len(value) if isinstance(value, Sized) else "")
+        limit_text = limit if error.validator == "pattern" else abbreviated(limit)
+        return form.format(
+            limit=limit_text, value=abbreviated(value), size=len(value) if isinstance(value, Sized) else ""
+        )
     return f"is not what the schema asks for: {error.message[:300]}"
 
 

@@ -86,8 +86,8 @@ def _with_repeated_keys(protocol: Protocol, repeated: list[str]) -> Protocol:
     hidden = [key for key in keys if key.startswith("/") or key.lower() in METHODS]
     left_out = tuple(LeftOut("", key, "", _TWICE, place=f"the first {key}") for key in hidden)
     others = [key[:60] for key in keys if key not in hidden]
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    notes = (f"keys stand twice, and the last one counts: {', '.join(others[:_NAMED])}{more}",) if others else ()
+    ellipsis = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    notes = (f"keys stand twice, and the last one counts: {', '.join(others[:_NAMED])}{ellipsis}",) if others else ()
     listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
     return replace(
         protocol,

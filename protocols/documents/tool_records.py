@@ -96,9 +96,9 @@ def upgrade(content: Mapping[str, Any], name: str) -> tuple[dict[str, Any], dict
 
 def identifiers(names: Iterable[tuple[str, str]]) -> list[str]:
     """Identifiers of at most 64 characters for APIs by their display names, API before tool, each of them once."""
-    wanted = [function_identifier(api, tool) for api, tool in names]
-    reserved, used, result = set(wanted), set[str](), []
-    for name in wanted:
+    wished_names = [function_identifier(api, tool) for api, tool in names]
+    reserved, used, result = set(wished_names), set[str](), []
+    for name in wished_names:
         candidate, number = name, 2
         while candidate in used or (candidate != name and candidate in reserved):
             candidate, number = argument_name(f"{name.rstrip('_')}_{number}"[-MAX_NAME:]), number + 1

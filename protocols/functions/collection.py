@@ -216,12 +216,12 @@ def _constructor(kind: type, reader: HintReader, turn: RLock) -> HostFunction:
     document = read_docstring(text)
     if own:
         document = Docstring(document.summary, document.description, read_docstring(own).arguments)
-    made = reader.classes[kind]
-    of_fields = {name: text for name in made.fields if (text := made.field_description(name))}
+    value_class = reader.classes[kind]
+    of_fields = {name: text for name in value_class.fields if (text := value_class.field_description(name))}
     document = replace(document, arguments={**of_fields, **document.arguments})
     types_of = constructor_hints(kind)
-    hints = {name: _hint(reader, types_of[name], place) for name in made.fields}
+    hints = {name: _hint(reader, types_of[name], place) for name in value_class.fields}
     return HostFunction(
-        kind.__name__, kind, made.signature, hints, _value_hint(reader, kind, place), document, place,
-        reads=True, classes=reader.classes, made=made, turn=turn,
+        kind.__name__, kind, value_class.signature, hints, _value_hint(reader, kind, place), document, place,
+        reads=True, classes=reader.classes, made=value_class, turn=turn,
     )  # fmt: skip

@@ -257,15 +257,15 @@ class _Session:
         future: Future[Any] = self._portal.start_task_soon(action, *args)
         try:
             while True:
-                left = remaining()
-                if left <= 0:
+                seconds = remaining()
+                if seconds <= 0:
                     raise FutureTimeoutError
                 if self._life.done() and not future.done():
                     with suppress(FutureTimeoutError):  # its error comes with the end of the connection
                         return future.result(_TICK)
                     raise CancelledError
                 with suppress(FutureTimeoutError):
-                    return future.result(min(left, _TICK))
+                    return future.result(min(seconds, _TICK))
         finally:
             future.cancel()
 

@@ -152,8 +152,10 @@ class EntityTypes:
             if response is None or response.schema is None:
                 continue
             plan.media_type = response.media_type
-            same = trees.get(id(response.schema)) if not response.examples else None
-            plan.shape = copied(same) if same else build(self.protocol, response.schema, response.examples)
+            built_before = trees.get(id(response.schema)) if not response.examples else None
+            plan.shape = (
+                copied(built_before) if built_before else build(self.protocol, response.schema, response.examples)
+            )
             if plan.shape and not response.examples:
                 trees[id(response.schema)] = plan.shape
         for plan in self.plans:

@@ -229,8 +229,8 @@ class ListItems:
         exact = next((field for field in kind.fields if label_of(field) == label_of(name)), None)
         if exact is None and label_of(name) == "id":
             return kind.id_field
-        wanted = set(words(name))
-        return exact or next((field for field in kind.fields if wanted and wanted <= set(words(field))), None)
+        order_words = set(words(name))
+        return exact or next((field for field in kind.fields if order_words and order_words <= set(words(field))), None)
 
     def _filtered(self, entities: list[Entity], frame: ResponseFrame) -> list[Entity]:
         """The entities that meet every query parameter named after one of their fields or relations."""

@@ -84,8 +84,8 @@ class ResponseBodies:
         if (about := self._query_entity(frame)) is not None:
             return about
         steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.schema.plans)
-        asked = {name: value for name, value in frame.values.items() if not is_paging(name)}
-        query = "" if steady else json.dumps(asked, sort_keys=True)
+        arguments = {name: value for name, value in frame.values.items() if not is_paging(name)}
+        query = "" if steady else json.dumps(arguments, sort_keys=True)
         return self.world.keyed_entity("~state", "state", plan.tool.path, query)
 
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:

@@ -282,11 +282,11 @@ class Simulator:
             allowed = "DELETE" if id else "POST"
             return _json_message(405, f"{method} is not allowed here", {"Allow": allowed})
         try:
-            wanted = _WantedSession.model_validate_json(body or b"{}")
+            options = _WantedSession.model_validate_json(body or b"{}")
         except ValidationError as error:
             first = error.errors()[0]
             return _json_message(400, ": ".join([*map(str, first["loc"]), first["msg"]]))
-        session = self.session(wanted.query, str(wanted.task), wanted.seed)
+        session = self.session(options.query, str(options.task), options.seed)
         opened = {"id": session.id, "base_url": session.url}
         return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
 

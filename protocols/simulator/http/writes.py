@@ -354,9 +354,9 @@ class WriteHandler:
         state_plan = self.schema.states.get(path)
         if not plan.root or not path or state_plan is None or state_plan.shape is None:
             shapes = [shape for shape in (plan.shape, state_plan and state_plan.shape) if shape]
-            shown = {name for shape in shapes for name in shape.properties}
-            known = self.world.entity_type(subject).all_fields.keys() | shown
-            self._assign(subject, {name: value for name, value in sent.items() if name in known})
+            field_names = {name for shape in shapes for name in shape.properties}
+            settable = self.world.entity_type(subject).all_fields.keys() | field_names
+            self._assign(subject, {name: value for name, value in sent.items() if name in settable})
             if plan.tail and plan.tool.method != "DELETE":
                 self._act_on(subject, words(plan.tail[-1]))
             return

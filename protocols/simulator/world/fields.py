@@ -209,8 +209,8 @@ class FieldValues:
         derived = self._derived(entity, kind, name, shape)
         if derived is not None:
             return derived
-        if (told := self._told_reference(entity, kind, name, shape)) is not None:
-            return told
+        if (reference := self._told_reference(entity, kind, name, shape)) is not None:
+            return reference
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), _ANY)
         own = kind.all_fields.get(name)
@@ -482,8 +482,8 @@ class FieldValues:
             whole = entity.parent
             while whole is not None and whole.parent is not None and self._world.entity_type(whole).local:
                 whole = whole.parent
-            told = whole is not None and (name not in kind.fields or self._numbered(name, kind))
-            return self.identifier(whole) if whole is not None and told else None
+            belongs_to_whole = whole is not None and (name not in kind.fields or self._numbered(name, kind))
+            return self.identifier(whole) if whole is not None and belongs_to_whole else None
         if target.name in entity.ends:
             return self.identifier(entity.ends[target.name])
         if target.name == entity.kind:

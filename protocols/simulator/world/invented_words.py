@@ -11,7 +11,7 @@ from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.word_lists import read_word_lists
 from protocols.text.words import singular, words
 
-__all__ = ["city", "country", "invent_name", "nouns", "person", "sentence", "title"]
+__all__ = ["city", "country", "invent_name", "is_venue", "nouns", "person", "place", "sentence", "title"]
 
 _LISTS = read_word_lists(Path(__file__).with_name("invented_words.txt"))
 _CITIES = [tuple(pair.replace("_", " ").split("/")) for pair in _LISTS["cities"]]
@@ -58,6 +58,11 @@ def city(rng: SeededRNG) -> str:
     return rng.choose(_CITIES)[0]
 
 
+def place(rng: SeededRNG) -> str:
+    """A real city with its country."""
+    return ", ".join(rng.choose(_CITIES))
+
+
 def country(rng: SeededRNG) -> str:
     """The two-letter code of a country."""
     return rng.choose(_LISTS["countries"])
@@ -66,6 +71,11 @@ def country(rng: SeededRNG) -> str:
 def sentence(rng: SeededRNG, count: int = 1) -> str:
     """A few sentences that suit almost anything."""
     return " ".join(rng.sample(_SENTENCES, count))
+
+
+def is_venue(kind: str) -> bool:
+    """True if a type's name means a place that people visit."""
+    return singular(kind) in _LISTS["of venues"]
 
 
 def invent_name(kind: str, rng: SeededRNG) -> str:

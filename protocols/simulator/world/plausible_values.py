@@ -27,6 +27,8 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
+_PLACES = frozenset("headquarters headquarter birthplace birth hometown location".split())
+_PERSONS = frozenset("author reviewer character director narrator composer host guest seller owner".split())
 _MAKERS = frozenset("author director artist owner actor character".split())
 _PROSE = frozenset("description overview summary content text biography bio review comment note".split())
 _USUALLY_FALSE = frozenset("restricted locked deleted disabled banned adult private explicit local".split())
@@ -290,6 +292,8 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
             return _moment(example, _days(dated, rng, now))
         back = timedelta(days=rng.below(400), minutes=rng.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
+    if 0 < len(examples) < 6 and len(set(examples)) < 4 and (fresh := _novel_text(parts, examples, rng)):
+        return fresh
     if examples:
         example = rng.choose(examples)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
@@ -299,6 +303,19 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
             return mimic(example, rng)
         return example
     return _text_by_name(name, parts, last, form, rng, now)
+
+
+def _novel_text(parts: tuple[str, ...], examples: list[str], rng: SeededRNG) -> str:
+    """A new text where the document has too few that should differ: people, places, prose; else empty."""
+    if set(parts) & _PLACES:
+        return invented_words.place(rng) if rng.below(3) else ""
+    if min(map(len, examples)) > 40 and " " in examples[0]:
+        return invented_words.sentence(rng, 1 + rng.below(2)) if rng.below(4) or len(examples) == 1 else ""
+    if set(parts) & _PERSONS and rng.below(4) and not set(parts) & {"id", "key", "department", "type"}:
+        return invented_words.person(rng)
+    if len(parts) > 1 and parts[-1] == "name" and invented_words.is_venue(parts[0]) and rng.below(4):
+        return invented_words.invent_name(parts[0], rng)
+    return ""
 
 
 def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: SeededRNG, now: datetime) -> str:

@@ -64,8 +64,8 @@ class EntityRelations:
         if memo is not None:
             return cast("list[RelationEdge]", memo)
         edges, lasting = self._compute_initial_edges(entity, label, target)
-        told = self._world.signed_in(entity) or entity.key[0] == "identified"
-        if self._world.named_entities is not NO_ENTITIES and told:
+        presupposed = self._world.signed_in(entity) or entity.key[0] == "identified"
+        if self._world.named_entities is not NO_ENTITIES and presupposed:
             edges = self._with_question_entities(entity, label, target, edges)
         if lasting:
             entity.memo[("related", label, target)] = edges

@@ -172,7 +172,7 @@ class World:
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
-        if entity is None and identifier in {told.text for told in self.identifiers}:
+        if entity is None and identifier in {identified.text for identified in self.identifiers}:
             entity = self._identified_entity(entity_type, identifier)
         if entity is None and self.open:
             entity = self._adopt(entity_type, identifier)
@@ -252,8 +252,8 @@ class World:
 
     def _identified_entity(self, kind: EntityType, text: str) -> Entity | None:
         """The entity with an identifier or number of the question; None if the type can have no such one."""
-        if (known := self.fields.by_identifier[kind.name].get(text)) is not None:
-            return known
+        if (entity := self.fields.by_identifier[kind.name].get(text)) is not None:
+            return entity
         if (numbered := self._pinned_entity(kind, text)) is not None:
             return numbered
         whole = (kind.name, "identified", text)
