@@ -123,6 +123,8 @@ def resumed_lines(file: Path, settings: DataclassInstance) -> list[tuple[str, An
     config = file.with_name(f"{file.name}.config.json")
     if file.exists() and not config.exists():
         raise UsageError(f"{file} was not made by this command: {config.name} is not beside it; name another --out")
+    if not file.exists():  # an attempt that came to nothing binds nobody
+        config.unlink(missing_ok=True)
     _keep_settings(config, settings, file)
     cut_unfinished(file)
     return list(read_lines(file))

@@ -14,7 +14,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from atc.files import append_line, read_lines
+from atc.files import append_line, cut_unfinished, read_lines
 from probing.prober.error_messages import missing_arguments
 from probing.prober.findings import ToolFinding
 from probing.prober.identifiers import is_value, linked_identifiers, name_reference, noun_of_path, reference_of
@@ -97,7 +97,7 @@ class Observations:
         self._redactor = Redactor(seed + lines)  # no replacement may be used for two values
         if log is not None:
             self._log = log
-            _drop_partial_line(log)
+            cut_unfinished(log)
             if not lines:
                 self._write({"protocol": protocol.digest, "service": service})
 
@@ -303,16 +303,6 @@ def _as_data(finding: ToolFinding) -> dict[str, object]:
     for name in _DERIVED_FIELDS:
         del data[name]
     return data
-
-
-def _drop_partial_line(log: Path) -> None:
-    """Remove a last line that was not written to its end. Raises: UsageError."""
-    try:
-        text = log.read_bytes() if log.exists() else b""
-        if text and not text.endswith(b"\n"):
-            log.write_bytes(text[: text.rfind(b"\n") + 1])
-    except OSError as error:
-        raise UsageError(f"{log} cannot be written: {error.strerror or error}") from None
 
 
 def _loaded(body: object) -> object:

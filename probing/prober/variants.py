@@ -1,16 +1,13 @@
-"""Other versions of a program that ran, whoever wrote it: its tree says where to change it, the rest keeps its text."""
+"""Other versions of a program that ran, whoever wrote it: its tree is changed and printed."""
 
 from __future__ import annotations
 
 import ast
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
-from textwrap import indent
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from atc.program.source import calls_of, parsed
 from atc.program.tree import called_name, nodes_of
-from probing.prober.values import OWN_NAME, renumbered
+from probing.prober.values import renumbered
 from protocols.model import Tool
 from protocols.schema_fields import type_of
 from protocols.text.words import SIZES, words
@@ -28,7 +25,7 @@ def argument_variants(program: str, tool: Tool) -> Iterator[str]:
 
     A list of enumerated values is tried with each one alone: the response may depend on it.
     """
-    call = _call_of(program, tool)
+    call = _call_of(parsed(program), tool)
     if call is None:
         return
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -44,7 +41,7 @@ def argument_variants(program: str, tool: Tool) -> Iterator[str]:
         is_size = not SIZES.isdisjoint(words(param.argument)[-1:]) and type_of(param.schema) == "integer"
         if is_size and param.argument not in arguments:
             choices.append(1)
-        yield from (_with_argument(program, call, param.argument, value) for value in choices if value != used)
+        yield from (_with_argument(program, tool, param.argument, value) for value in choices if value != used)
 
 
 def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterator[str]:
@@ -53,20 +50,19 @@ def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> 
     Args:
         word: The search term of the program, "" for none.
     """
-    call = _call_of(program, tool)
     tree = parsed(program)
+    call = _call_of(tree, tool)
     if call is None or tree is None:
         return
     match tree.body[0]:
-        case ast.Assign(targets=[ast.Name(variable)], value=ast.Subscript(items, ast.Constant(0))) if _is_list(items):
-            rest = program.split("\n")[tree.body[0].end_lineno :]
-            loop = f"for {variable} in {ast.get_source_segment(program, items)}[1:{MAX_ITEMS}]:"
-            yield "\n".join([loop, indent("\n".join(rest), "    ")])
-    searches = [node for node, text in _texts(program).items() if word and text == word]
+        case ast.Assign(targets=[ast.Name() as target], value=ast.Subscript(items, ast.Constant(0))) if _is_list(items):
+            rest = ast.Subscript(items, ast.Slice(ast.Constant(1), ast.Constant(MAX_ITEMS)))
+            yield _printed(ast.Module([ast.For(target, rest, tree.body[1:], [])], []))
+    searches = word and any(text == word for text in _texts(tree))
     for other_name in [name for name in names if searches and name != word][: MAX_ITEMS - 2]:
-        yield _rewritten(program, dict.fromkeys(searches, json.dumps(other_name, ensure_ascii=False)))
+        yield _with_texts(program, {word: other_name}.get)
     if any(param.argument == "page" for param in tool.arguments) and not any(kw.arg == "page" for kw in call.keywords):
-        yield from (_with_argument(program, call, "page", page) for page in (2, 3))
+        yield from (_with_argument(program, tool, "page", page) for page in (2, 3))
 
 
 def kept_creation(program: str, variable: str, number: int) -> str | None:
@@ -75,28 +71,30 @@ def kept_creation(program: str, variable: str, number: int) -> str | None:
     Args:
         number: Another number for the names of its objects.
     """
-    names = {node: repr(renumbered(text, number)) for node, text in _texts(program).items() if OWN_NAME.search(text)}
-    program = _rewritten(program, names)
-    tree = parsed(program)
-    last = tree.body[-1] if tree is not None and tree.body else None
-    match last:
-        case ast.Expr(ast.Call(ast.Name("print"), [response])):
-            before = program.split("\n")[: last.lineno - 1]
-            return "\n".join([*before, f"{variable} = {ast.get_source_segment(program, response)}"])
+    tree = parsed(_with_texts(program, lambda text: renumbered(text, number)))
+    match tree.body[-1] if tree is not None and tree.body else None:
+        case ast.Expr(ast.Call(ast.Name("print"), [response])) if tree is not None:
+            kept = ast.Assign([ast.Name(variable)], response)
+            return _printed(ast.Module([*tree.body[:-1], kept], []))
     return None
 
 
-def _texts(program: str) -> dict[ast.expr, str]:
-    """The strings of a program, but for the parts of formatted ones: these have no place of their own."""
+def _texts(tree: ast.Module) -> Iterator[str]:
+    return (node.value for node in nodes_of(tree, ast.Constant) if isinstance(node.value, str))
+
+
+def _with_texts(program: str, other: Callable[[str], str | None]) -> str:
+    """A program with other texts; where there is none, the text stays."""
     tree = parsed(program) or ast.Module([], [])
-    formatted = [part for node in nodes_of(tree, ast.JoinedStr) for part in node.values]
-    constants = (node for node in nodes_of(tree, ast.Constant) if node not in formatted)
-    return {node: node.value for node in constants if isinstance(node.value, str)}
+    for node in nodes_of(tree, ast.Constant):
+        if isinstance(node.value, str):
+            node.value = other(node.value) or node.value
+    return _printed(tree)
 
 
-def _call_of(program: str, tool: Tool) -> ast.Call | None:
+def _call_of(tree: ast.Module | None, tool: Tool) -> ast.Call | None:
     """The last call of a tool."""
-    calls = [call for call, _ in calls_of(parsed(program) or ast.Module([], []), [tool.name])]
+    calls = [call for call, _ in calls_of(tree or ast.Module([], []), [tool.name])]
     return max(calls, key=lambda call: (call.lineno, call.col_offset), default=None)
 
 
@@ -115,22 +113,15 @@ def _is_list(node: ast.expr) -> bool:
     return bool(called_name(node))
 
 
-def _with_argument(program: str, call: ast.Call, name: str, value: object) -> str:
-    """A program with another value of an argument of a call, or with one more argument."""
-    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
-    if name in arguments:
-        return _rewritten(program, {arguments[name]: repr(value)})
-    if not call.args and not arguments:
-        return _rewritten(program, {call: f"{called_name(call)}({name}={value!r})"})
-    last = max([*call.args, *arguments.values()], key=lambda node: (node.lineno, node.col_offset))
-    return _rewritten(program, {last: f"{ast.get_source_segment(program, last)}, {name}={value!r}"})
+def _with_argument(program: str, tool: Tool, name: str, value: object) -> str:
+    """A program with another value of an argument of the last call of a tool, or with one more argument."""
+    tree = parsed(program)
+    call = _call_of(tree, tool)
+    assert tree is not None and call is not None
+    call.keywords = [keyword for keyword in call.keywords if keyword.arg != name]
+    call.keywords.append(ast.keyword(name, ast.parse(repr(value), mode="eval").body))
+    return _printed(tree)
 
 
-def _rewritten(program: str, texts: Mapping[ast.expr, str]) -> str:
-    """A program with other texts for some expressions, none inside another."""
-    source = program.encode()  # syntax trees count bytes
-    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
-    for node in sorted(texts, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        source = source[: starts[node.lineno - 1] + node.col_offset] + texts[node].encode() + source[end:]
-    return source.decode()
+def _printed(tree: ast.Module) -> str:
+    return ast.unparse(ast.fix_missing_locations(tree))

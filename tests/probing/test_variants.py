@@ -27,8 +27,7 @@ def test_an_argument_is_exchanged_where_it_stands(call: str) -> None:
 
     [variant] = argument_variants(program, tool(("kind", KINDS, True)))
 
-    assert variant.replace("songs", "bands").replace("'", '"') == program.replace("'", '"')
-    assert "songs" in variant
+    assert variant == "found = GET_found(kind='songs')\nprint(found)"
 
 
 def test_a_page_is_asked_for_in_the_call_of_the_tool() -> None:
@@ -45,8 +44,8 @@ def test_a_page_is_asked_for_in_the_call_of_the_tool() -> None:
 def test_what_is_done_with_the_first_item_is_done_with_the_next_ones() -> None:
     program = 'film = GET_films(query="Dune")["films"][0]\nprint(GET_found(id=film["id"]))'
     searched = [
-        'for film in GET_films(query="Dune")["films"][1:8]:\n    print(GET_found(id=film["id"]))',
-        program.replace("Dune", "Dusk"),
+        "for film in GET_films(query='Dune')['films'][1:8]:\n    print(GET_found(id=film['id']))",
+        "film = GET_films(query='Dusk')['films'][0]\nprint(GET_found(id=film['id']))",
     ]
 
     assert list(item_variants(program, tool(), "Dune", ["Dune", "Dusk"])) == searched
