@@ -1,6 +1,6 @@
 """Draw the views of solves as SVG: `python docs/pictures.py`.
 
-`terminal.svg` has one revision, `doubtful.svg` an answer that the model insists on, `tree.svg` the tree of a search,
+`terminal.svg` has one revision, `doubtful.svg` an answer with a finding against it, `tree.svg` the tree of a search,
 and `tui.svg` a stored solution in `atc tui`.
 The cinema sample is simulated and the model is scripted. Pictures of the same solve differ only in times.
 """
@@ -37,7 +37,7 @@ names = [person["name"] for person in credits[%s]
 print(names[0])
 """
 REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
-DOUBTFUL = ('"cast"]', '"cast"] if person["name"]')
+DOUBTFUL = ('"cast"]',)
 
 SEARCH = (
     """Thought: The best films are listed; it may be one of them.
