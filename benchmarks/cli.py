@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchmarks.run.agent_environment import AgentEnvironment
-    from benchmarks.run.settings import RunSettings
+    from benchmarks.run.run_settings import RunSettings
     from benchmarks.tasks.datasets import Dataset
     from benchmarks.tasks.query_tasks import Retrieve
 
@@ -223,7 +223,7 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
     from rich.console import Console
 
     from atc.files import to_json
-    from benchmarks.harness.command import run_all
+    from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import selected
     from benchmarks.report import MetricsScorer, ablation, table
     from benchmarks.report.render import show
@@ -318,7 +318,7 @@ def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
 def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
-    from benchmarks.run.settings import BEST, RunSettings
+    from benchmarks.run.run_settings import BEST, RunSettings
     from benchmarks.tasks.datasets import answers_digest, file_digest
     from benchmarks.tasks.references import references_digest
 

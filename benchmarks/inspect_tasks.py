@@ -39,7 +39,7 @@ from atc.models.openai_compatible import after_prefill, without_prefill
 from atc.profile import open_profile
 from benchmarks.harness.registry import BENCHMARKS
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.settings import BEST, RunSettings
+from benchmarks.run.run_settings import BEST, RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import OfferedTask, offered_tasks
 from benchmarks.worlds import find_worlds

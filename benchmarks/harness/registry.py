@@ -1,7 +1,7 @@
 """The benchmarks by name: ours, and those that another package registers as an entry point `atc.benchmarks`.
 
 A benchmark is a `Benchmark`: a row of data where its tasks are in RestBench's, ToolFlow's or ToolBench's format, else
-the place of a command with options of its own, built on `benchmarks.harness.command`.
+the place of a command with options of its own, built on `benchmarks.harness.run_folders`.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark(
             "apibench",
             "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
-            command="benchmarks.apibench.command:apibench",
-            tables="benchmarks.apibench.summary:apibench_tables",
+            command="benchmarks.apibench.apibench_command:apibench",
+            tables="benchmarks.apibench.apibench_summary:apibench_tables",
         ),
         Benchmark(
             "manipulation",
             "the tool-manipulation suite, eight tools; see `atc bench manipulation --help`",
-            command="benchmarks.manipulation.command:manipulation",
+            command="benchmarks.manipulation.suite_command:manipulation",
         ),
     )
 }

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.environment import Environment, GoalAction
 from benchmarks.manipulation.generator import ACTION, prompt_text
-from benchmarks.manipulation.selection import Selection, shown_example
+from benchmarks.manipulation.prompt_selection import Selection, shown_example
 
 __all__ = ["SAMPLES", "AlignmentCounts", "alignment_data", "count_alignment"]
 

@@ -25,7 +25,7 @@ from benchmarks.manipulation.environment import (
     GoalAction,
     ManipulationTest,
 )
-from benchmarks.manipulation.selection import Selection, shown_example, shown_functions
+from benchmarks.manipulation.prompt_selection import Selection, shown_example, shown_functions
 
 __all__ = ["ACTION", "STOPS", "ActionGenerator", "ActionStep", "Episode", "prompt_text"]
 

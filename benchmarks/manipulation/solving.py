@@ -23,7 +23,7 @@ from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.solve import Service
 from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
-from benchmarks.manipulation.selection import Selection
+from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from protocols.errors import UsageError
 from protocols.model import Protocol

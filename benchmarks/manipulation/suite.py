@@ -11,14 +11,14 @@ from protocols.errors import UsageError
 __all__ = ["TASKS", "open_environment"]
 
 TASKS: Mapping[str, str] = {
-    "weather": "benchmarks.manipulation.weather.environment:OpenWeather",
-    "cat": "benchmarks.manipulation.cat.environment:CatAPI",
-    "home": "benchmarks.manipulation.home.environment:HomeSearch",
-    "trip": "benchmarks.manipulation.trip.environment:TripBooking",
-    "sheets": "benchmarks.manipulation.sheets.environment:SheetsEnvironment",
-    "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
-    "webshop": "benchmarks.manipulation.webshop.environment:WebShop",
-    "tabletop": "benchmarks.manipulation.tabletop.environment:Tabletop",
+    "weather": "benchmarks.manipulation.weather.open_weather:OpenWeather",
+    "cat": "benchmarks.manipulation.cat.cat_api:CatAPI",
+    "home": "benchmarks.manipulation.home.home_search:HomeSearch",
+    "trip": "benchmarks.manipulation.trip.trip_booking:TripBooking",
+    "sheets": "benchmarks.manipulation.sheets.sheets_environment:SheetsEnvironment",
+    "virtualhome": "benchmarks.manipulation.virtualhome.virtual_home:VirtualHome",
+    "webshop": "benchmarks.manipulation.webshop.webshop_environment:WebShop",
+    "tabletop": "benchmarks.manipulation.tabletop.tabletop_environment:Tabletop",
 }
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""
 

@@ -23,8 +23,8 @@ from atc.solution import Attempt
 from benchmarks.methods.actions import read_answer
 from benchmarks.methods.budget import OUTPUT
 from benchmarks.methods.call_path import check_health
+from benchmarks.methods.method_try import MethodTry, correction, method
 from benchmarks.methods.observations import truncate
-from benchmarks.methods.trial import MethodTry, correction, method
 from sandbox import Run
 
 __all__ = ["codeact"]

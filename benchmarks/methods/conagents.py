@@ -14,8 +14,8 @@ from atc.models import Message
 from atc.prompting import templates
 from benchmarks.methods.actions import read_answer, unknown_function
 from benchmarks.methods.budget import RESULT, TryBudget
+from benchmarks.methods.method_try import MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task
-from benchmarks.methods.trial import MethodTry, conversation, correction, method
 
 __all__ = ["conagents"]
 

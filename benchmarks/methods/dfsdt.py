@@ -26,9 +26,9 @@ from atc.prompting import templates
 from atc.search_tree import SearchNode
 from atc.session import TryEnded
 from benchmarks.methods.budget import TryBudget
+from benchmarks.methods.method_try import MethodTry, method
 from benchmarks.methods.observations import truncate
 from benchmarks.methods.search import Branch, Search
-from benchmarks.methods.trial import MethodTry, method
 
 __all__ = ["BUDGET", "DEPTH", "LEFT", "dfsdt", "summarize", "tried_text"]
 

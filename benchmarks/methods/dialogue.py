@@ -18,7 +18,7 @@ from atc.prompting import templates
 from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, read_action, read_answer
 from benchmarks.methods.budget import OBSERVATION
-from benchmarks.methods.trial import MethodTry, correction
+from benchmarks.methods.method_try import MethodTry, correction
 
 __all__ = ["PUBLISHED_FINISH", "Dialogue", "Reading", "TextDialogue", "function_names"]
 

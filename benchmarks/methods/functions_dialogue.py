@@ -12,7 +12,7 @@ from atc.prompting import templates
 from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, BadActionError
 from benchmarks.methods.dialogue import PUBLISHED_FINISH, Dialogue, Reading, function_names
-from benchmarks.methods.trial import MethodTry, correction
+from benchmarks.methods.method_try import MethodTry, correction
 from protocols.model import Schema, Tool
 
 __all__ = ["FunctionsDialogue", "function_spec"]

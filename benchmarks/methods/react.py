@@ -7,8 +7,8 @@ Under `compat`, a chain of ToolLLM's (arXiv:2307.16789) CoT@N: it ends at a give
 from __future__ import annotations
 
 from atc.session import TryEnded
+from benchmarks.methods.method_try import MethodTry, method
 from benchmarks.methods.search import Search
-from benchmarks.methods.trial import MethodTry, method
 
 __all__ = ["react"]
 

@@ -15,8 +15,8 @@ from atc.models import Message
 from atc.prompting import templates
 from benchmarks.methods.actions import read_answer
 from benchmarks.methods.budget import RESULT, TryBudget
+from benchmarks.methods.method_try import MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task, render_results
-from benchmarks.methods.trial import MethodTry, conversation, correction, method
 
 __all__ = ["restgpt"]
 

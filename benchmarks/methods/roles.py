@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from atc.models import Message
 from atc.prompting import templates
 from benchmarks.methods.actions import Action, BadActionError, read_action
-from benchmarks.methods.trial import MethodTry, conversation, correction
+from benchmarks.methods.method_try import MethodTry, conversation, correction
 from protocols.render import render
 
 __all__ = ["execute_task", "render_results"]

@@ -16,8 +16,8 @@ from benchmarks.methods.budget import TryBudget
 from benchmarks.methods.call_path import TryPosition
 from benchmarks.methods.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
 from benchmarks.methods.functions_dialogue import FunctionsDialogue
+from benchmarks.methods.method_try import MethodTry
 from benchmarks.methods.toolllama_dialogue import ToolLlamaDialogue
-from benchmarks.methods.trial import MethodTry
 from protocols.errors import LimitReached
 
 __all__ = ["Branch", "Search"]

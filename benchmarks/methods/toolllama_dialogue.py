@@ -11,7 +11,7 @@ from atc.search_tree import SearchStep
 from benchmarks.methods.actions import Action
 from benchmarks.methods.dialogue import Dialogue, Reading, function_names
 from benchmarks.methods.formats import toolllama
-from benchmarks.methods.trial import MethodTry, correction
+from benchmarks.methods.method_try import MethodTry, correction
 
 __all__ = ["ToolLlamaDialogue"]
 

@@ -26,7 +26,7 @@ from atc.files import to_json
 from benchmarks.harness.registry import dataset_names
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.oracle import right_program, simulated_settings
+from benchmarks.run.right_programs import right_program, simulated_settings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.worlds import find_worlds
 from protocols.dataflow.graph import ProtocolGraph

@@ -16,9 +16,9 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from atc.models import Message
-from benchmarks.harness.command import run_folder
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.parts import Outcome
+from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
 from benchmarks.methods.observations import truncate
 from benchmarks.report.grades import call_lines, judge_folder, solution_key

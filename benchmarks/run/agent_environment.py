@@ -23,7 +23,7 @@ from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
 from benchmarks.harness.parts import Outcome
 from benchmarks.run.fixed_demonstrations import FixedDemonstrations
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
 from benchmarks.tasks.references import (

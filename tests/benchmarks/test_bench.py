@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.profile import FEATURES
 from benchmarks.report.summary import TaskResult, summarize
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.references import query_hash

@@ -25,7 +25,7 @@ from benchmarks.harness.parts import Outcome
 from benchmarks.harness.runner import Runner
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import OfferedTask, Task
 from protocols import UsageError

@@ -18,8 +18,8 @@ from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.oracle import right_program
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.right_programs import right_program
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
 from benchmarks.tasks.task_files import candidate_tools

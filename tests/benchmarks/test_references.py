@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.oracle import SOLVED, claimed_answer
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.right_programs import SOLVED, claimed_answer
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
 from benchmarks.tasks.task_files import Task

@@ -24,7 +24,7 @@ import click
 
 from atc.apps.cli.options import takes
 from benchmarks.harness import Outcome
-from benchmarks.harness.command import run_all
+from benchmarks.harness.run_folders import run_all
 from benchmarks.harness.options import WorkerOptions
 from benchmarks.harness.registry import Benchmark
 

@@ -17,14 +17,14 @@ from typing import Any
 from atc import Agent
 from atc.files import write_text
 from atc.modes import parse
-from benchmarks.harness.command import run_folder
 from benchmarks.harness.engines import thread_engine
+from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
 from benchmarks.learning.annotation.exports import ExportForm, export
 from benchmarks.learning.annotation.solved import is_solvable, solved_query
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import Task, offered_tasks

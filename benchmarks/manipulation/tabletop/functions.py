@@ -13,7 +13,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.manipulation.tabletop.phrases import Phrases
 from benchmarks.manipulation.tabletop.scene import (
     BLOCK,
     BOWL_RADIUS,
@@ -25,6 +24,7 @@ from benchmarks.manipulation.tabletop.scene import (
     distance,
 )
 from benchmarks.manipulation.tabletop.shapes import along, polygon, transformed
+from benchmarks.manipulation.tabletop.table_phrases import Phrases
 
 __all__ = ["READS", "TabletopFunctions"]
 

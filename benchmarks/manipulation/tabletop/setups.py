@@ -18,9 +18,9 @@ import yaml
 
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.function_environment import called_functions
-from benchmarks.manipulation.tabletop.checks import CHECKS, Table, target_point, targets
 from benchmarks.manipulation.tabletop.scene import ANCHORS, COLOURS, CORNERS, SIDES, WORKSPACE, Placement, distance
 from benchmarks.manipulation.tabletop.shapes import along
+from benchmarks.manipulation.tabletop.table_checks import CHECKS, Table, target_point, targets
 
 __all__ = ["SETUPS", "called", "goal_text", "layout", "make_tests"]
 

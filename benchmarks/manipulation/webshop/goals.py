@@ -12,7 +12,7 @@ from functools import cache
 from itertools import product as every_choice
 from typing import Any
 
-from benchmarks.manipulation.webshop.catalogue import Product, pools, products
+from benchmarks.manipulation.webshop.products import Product, pools, products
 
 __all__ = ["SESSIONS", "ShopGoal", "session_goals", "training_goals"]
 

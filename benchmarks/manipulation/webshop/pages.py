@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.manipulation.webshop.catalogue import Product
+from benchmarks.manipulation.webshop.products import Product
 
 __all__ = [
     "BACK",

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy
 
-from benchmarks.manipulation.webshop.catalogue import Product, products
 from benchmarks.manipulation.webshop.goals import ShopGoal
 from benchmarks.manipulation.webshop.pages import (
     BACK,
@@ -28,6 +27,7 @@ from benchmarks.manipulation.webshop.pages import (
     rows_text,
     search_page,
 )
+from benchmarks.manipulation.webshop.products import Product, products
 from benchmarks.manipulation.webshop.reward import reward
 
 __all__ = ["MOST_STEPS", "ShopSession", "ShopTools", "find"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks.manipulation.criteria.environment import CriteriaEnvironment
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.environment import ManipulationTest, TestScore
 
 Mutate = Callable[[list[str]], list[str]]

@@ -9,8 +9,8 @@ from atc.models import Model
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.runner import Runner
 from benchmarks.manipulation.environment import Environment, ManipulationTest
-from benchmarks.manipulation.run import ManipulationSettings, SuiteEnvironment, SuiteTask
-from benchmarks.manipulation.summary import SuiteScorer, TestFigures
+from benchmarks.manipulation.suite_run import ManipulationSettings, SuiteEnvironment, SuiteTask
+from benchmarks.manipulation.suite_summary import SuiteScorer, TestFigures
 
 __all__ = ["run_suite"]
 

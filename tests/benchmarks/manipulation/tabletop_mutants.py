@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.manipulation.environment import ManipulationTest, TestScore
-from benchmarks.manipulation.tabletop.environment import Tabletop
+from benchmarks.manipulation.tabletop.tabletop_environment import Tabletop
 
 __all__ = ["equal", "mutants", "outcome"]
 

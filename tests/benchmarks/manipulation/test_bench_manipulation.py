@@ -17,9 +17,9 @@ from atc.models import Completion, Message, Usage
 from benchmarks.manipulation.combinations import request_parameters
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
-from benchmarks.manipulation.run import ManipulationSettings, TestRunner
-from benchmarks.manipulation.selection import Selection
+from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.manipulation.suite import open_environment
+from benchmarks.manipulation.suite_run import ManipulationSettings, TestRunner
 from benchmarks.report.manipulation_tables import manipulation_tables
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError

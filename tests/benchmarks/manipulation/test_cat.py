@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 import requests
 
-from benchmarks.manipulation.cat.environment import CatAPI
+from benchmarks.manipulation.cat.cat_api import CatAPI
 from benchmarks.manipulation.environment import ManipulationTest
 from tests.benchmarks.manipulation.http_mutants import judged, spoiled
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from benchmarks.manipulation.criteria.environment import CriteriaEnvironment
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.suite import open_environment
 from tests.benchmarks.manipulation.criteria_mutants import mutants, outcome
 

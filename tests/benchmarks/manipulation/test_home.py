@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest
-from benchmarks.manipulation.home.environment import HomeSearch
+from benchmarks.manipulation.home.home_search import HomeSearch
 from benchmarks.manipulation.suite import open_environment
 from tests.benchmarks.manipulation.criteria_mutants import outcome
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest, TestScore
 from benchmarks.manipulation.sheets.documented import documented_names
-from benchmarks.manipulation.sheets.environment import SheetsEnvironment
+from benchmarks.manipulation.sheets.sheets_environment import SheetsEnvironment
 from benchmarks.manipulation.sheets.tasks import called
 
 pytestmark = pytest.mark.manipulation

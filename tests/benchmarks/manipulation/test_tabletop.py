@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.manipulation.tabletop.environment import Tabletop
-from benchmarks.manipulation.tabletop.phrases import Phrases
 from benchmarks.manipulation.tabletop.scene import Placement, Scene
+from benchmarks.manipulation.tabletop.table_phrases import Phrases
+from benchmarks.manipulation.tabletop.tabletop_environment import Tabletop
 from tests.benchmarks.manipulation.tabletop_mutants import equal, mutants, outcome
 
 EACH = 'for block in parse_obj_name("the blocks"):\n    '

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest
-from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings, TestRunner
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.manipulation.trip.environment import TripBooking
+from benchmarks.manipulation.suite_run import ACTION_MODE, BENCHMARK, ManipulationSettings, TestRunner
+from benchmarks.manipulation.trip.trip_booking import TripBooking
 from tests.benchmarks.manipulation.perfect import LabelModel
 
 TICKETS = """\

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from benchmarks.manipulation.environment import ManipulationTest
-from benchmarks.manipulation.weather.environment import OpenWeather
+from benchmarks.manipulation.weather.open_weather import OpenWeather
 from sandbox import Sandbox
 from tests.benchmarks.manipulation.http_mutants import judged, spoiled
 

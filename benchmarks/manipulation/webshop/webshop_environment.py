@@ -21,14 +21,14 @@ from benchmarks.manipulation.environment import (
     failure_of,
 )
 from benchmarks.manipulation.webshop.goals import SESSIONS, ShopGoal, session_goals, training_goals
-from benchmarks.manipulation.webshop.oracle import (
+from benchmarks.manipulation.webshop.pages import plain_text, rich_text
+from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
+from benchmarks.manipulation.webshop.shopper import (
     Trajectory,
     direct_program,
     split_action,
     trajectory,
 )
-from benchmarks.manipulation.webshop.pages import plain_text, rich_text
-from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
 from protocols import Protocol
 from protocols.errors import UsageError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.apibench.run import GradedReply
+from benchmarks.apibench.apibench_run import GradedReply
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable
 

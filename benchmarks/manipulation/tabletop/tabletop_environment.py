@@ -19,10 +19,10 @@ import yaml
 
 from benchmarks.manipulation.environment import ActionResult, Failure, GoalAction, ManipulationTest, TestScore
 from benchmarks.manipulation.function_environment import FunctionEnvironment
-from benchmarks.manipulation.tabletop.checks import CHECKS, Table
 from benchmarks.manipulation.tabletop.functions import READS, TabletopFunctions
 from benchmarks.manipulation.tabletop.scene import COLOURS, Placement, Scene
 from benchmarks.manipulation.tabletop.setups import called, goal_text, layout, make_tests
+from benchmarks.manipulation.tabletop.table_checks import CHECKS, Table
 from protocols.errors import UsageError
 
 __all__ = ["Tabletop"]

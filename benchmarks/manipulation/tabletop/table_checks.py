@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.manipulation.tabletop.phrases import DIRECTIONS, ORDINALS, in_direction
 from benchmarks.manipulation.tabletop.scene import ANCHORS, BLOCK, CORNERS, SIDES, Placement, Point, distance
+from benchmarks.manipulation.tabletop.table_phrases import DIRECTIONS, ORDINALS, in_direction
 
 __all__ = ["CHECKS", "THRESHOLD", "Table", "target_point", "targets"]
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.manipulation.cat.service import FOLDER, CatService, breeds, first_favourites
+from benchmarks.manipulation.cat.cat_service import FOLDER, CatService, breeds, first_favourites
 from benchmarks.manipulation.curl import CurlError, curl_line
 from benchmarks.manipulation.curl_templates import TaskTemplates, Value, read_templates
 from benchmarks.manipulation.environment import GoalAction, TestScore

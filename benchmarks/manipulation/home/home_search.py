@@ -1,4 +1,4 @@
-"""The functions of Home Search.
+"""Home Search.
 
 A search names the place first, then whether to buy or to rent, then the criteria.
 
@@ -8,11 +8,13 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.criteria.state import CriteriaState
 
-__all__ = ["HOME_TYPES", "HomeSearchAPI"]
+__all__ = ["HOME_TYPES", "HomeSearch", "HomeSearchAPI"]
 
 HOME_TYPES: Mapping[str, tuple[str, ...]] = {
     "buy": ("House", "Townhouse", "Condo", "Land", "Multi-family", "Mobile", "Co-op"),
@@ -122,3 +124,17 @@ class HomeSearchAPI:
         if "buy_or_rent" not in self._state.criteria:
             raise ValueError(f"{function} comes after set_buy_or_rent")
         self._state.criteria[criterion] = value
+
+
+class HomeSearch(CriteriaEnvironment):
+    """100 tests and 10 demonstrations, in which three of the 15 functions never occur."""
+
+    name = "home"
+    max_tokens = 128
+    folder = Path(__file__).parent
+    test_count = 100
+    template_count = 100
+
+    def namespace(self, state: CriteriaState) -> Mapping[str, object]:
+        """The object `API` over a state."""
+        return {"API": HomeSearchAPI(state)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from atc.agent import SIMULATED_NOW
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.settings import RunSettings
+from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.references import FOLDER, find_reference
 from benchmarks.tasks.task_files import Task

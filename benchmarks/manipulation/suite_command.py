@@ -21,8 +21,8 @@ from benchmarks.harness.options import RunOptions, repeat_option, settings_of
 from benchmarks.manipulation.suite import TASKS
 
 if TYPE_CHECKING:
-    from benchmarks.manipulation.run import ManipulationSettings
-    from benchmarks.manipulation.selection import DocumentCount
+    from benchmarks.manipulation.prompt_selection import DocumentCount
+    from benchmarks.manipulation.suite_run import ManipulationSettings
 
 __all__ = ["manipulation"]
 
@@ -122,11 +122,11 @@ def manipulation(options: _ManipulationOptions) -> None:
     from atc.apps.cli.model import offer_pull
     from atc.engines.names import identity
     from atc.models import default_model, open_model
-    from benchmarks.harness.command import run_all
+    from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import repeated, selected
     from benchmarks.manipulation.original import open_original
-    from benchmarks.manipulation.run import SuiteEnvironment, SuiteTask
-    from benchmarks.manipulation.summary import SuiteScorer
+    from benchmarks.manipulation.suite_run import SuiteEnvironment, SuiteTask
+    from benchmarks.manipulation.suite_summary import SuiteScorer
     from benchmarks.report.manipulation_tables import manipulation_tables
     from benchmarks.report.runs import read_run
 
@@ -174,9 +174,9 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     from atc.profile import open_profile, profile_of
     from atc.retrieval.encoder import encoder_digest
     from benchmarks.manipulation.original import original_digest
-    from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
-    from benchmarks.manipulation.selection import RETRIEVERS, check_retriever
+    from benchmarks.manipulation.prompt_selection import RETRIEVERS, check_retriever
     from benchmarks.manipulation.solving import agent_mode
+    from benchmarks.manipulation.suite_run import ACTION_MODE, BENCHMARK, ManipulationSettings
     from benchmarks.tasks.datasets import answers_digest
 
     chosen = open_profile(options.profile) if options.profile else profile_of(model)

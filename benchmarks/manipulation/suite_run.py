@@ -14,7 +14,7 @@ from atc.models.base import Message, Model, Usage
 from benchmarks.harness.parts import Outcome
 from benchmarks.manipulation.environment import NOW, Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
-from benchmarks.manipulation.selection import DocumentCount, Selection
+from benchmarks.manipulation.prompt_selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
 from benchmarks.run.agent_environment import raise_if_unavailable, record_of_solution
 from benchmarks.tasks.metrics import Metrics

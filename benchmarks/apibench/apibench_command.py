@@ -15,7 +15,7 @@ from atc.apps.cli.options import agent_option, option, takes
 from benchmarks.harness.options import RunOptions
 
 if TYPE_CHECKING:
-    from benchmarks.apibench.run import APIBenchEnvironment, APIBenchSettings
+    from benchmarks.apibench.apibench_run import APIBenchEnvironment, APIBenchSettings
 
 __all__ = ["apibench"]
 
@@ -56,10 +56,10 @@ def apibench(options: _APIBenchOptions) -> None:
     from atc.models import default_model, open_model
     from atc.retrieval.encoder import encoder_digest
     from atc.retrieval.tool_index import ENCODERS
+    from benchmarks.apibench.apibench_run import APIBenchEnvironment, APIBenchSettings, rankings
+    from benchmarks.apibench.apibench_summary import APIBenchScorer, apibench_tables
     from benchmarks.apibench.dataset import read_apibench
-    from benchmarks.apibench.run import APIBenchEnvironment, APIBenchSettings, rankings
-    from benchmarks.apibench.summary import APIBenchScorer, apibench_tables
-    from benchmarks.harness.command import run_all
+    from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import selected
     from benchmarks.tasks.datasets import answers_digest
 

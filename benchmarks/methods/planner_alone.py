@@ -10,7 +10,7 @@ from atc.evidence import judge
 from atc.program.sketch import sketch
 from atc.session import TryEnded
 from benchmarks.methods.call_path import check_health
-from benchmarks.methods.trial import MethodTry, method
+from benchmarks.methods.method_try import MethodTry, method
 
 __all__ = ["plan"]
 

@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 
 from benchmarks.manipulation.curl_templates import TaskTemplates, Value, read_templates
 from benchmarks.manipulation.http_environment import HTTPEnvironment
-from benchmarks.manipulation.weather.service import FOLDER, Place, WeatherService, places
+from benchmarks.manipulation.weather.weather_service import FOLDER, Place, WeatherService, places
 
 __all__ = ["OpenWeather"]
 

@@ -1,4 +1,4 @@
-"""The functions of Trip Booking.
+"""Trip Booking.
 
 A booking names its type first. What it needs besides follows from the type, and is looked at when it is submitted.
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.criteria.state import CriteriaState
 
-__all__ = ["Date", "Loc", "TripBookingAPI"]
+__all__ = ["Date", "Loc", "TripBooking", "TripBookingAPI"]
 
 _BOOKING_TYPES = ("hotels", "trip tickets", "both")
 _TRANSPORTATION = ("flight", "train", "bus", "cruise")
@@ -170,3 +172,17 @@ class TripBookingAPI:
         if not isinstance(day, Date):
             raise TypeError(f"{function} takes a Date, not {day!r}")
         self._state.criteria[criterion] = f"{day.month}-{day.day}-{day.year}"
+
+
+class TripBooking(CriteriaEnvironment):
+    """120 tests of tickets, hotels and both, and 11 demonstrations."""
+
+    name = "trip"
+    max_tokens = 300
+    folder = Path(__file__).parent
+    test_count = 120
+    template_count = 30
+
+    def namespace(self, state: CriteriaState) -> Mapping[str, object]:
+        """The object `API` over a state, and the classes of places and days."""
+        return {"API": TripBookingAPI(state), "Loc": Loc, "Date": Date}
