@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,8 @@ from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, write_converted
 from benchmarks.toolbench.evaluation.sources import JudgedRun
+from tests.chat_endpoint import completion
+from tests.local_api import Answer, Received
 
 SUBSET = "G1_instruction"
 PUBLISHED = pytest.mark.document(
@@ -118,60 +117,20 @@ def always(status: str, task: str = "Solvable", better: str = "Tie", complete: s
 
 
 class JudgeServer:
-    """A chat completions endpoint on localhost whose replies follow from the last message; None is an error."""
+    """The replies of an endpoint, which follow from the last message; None is an error."""
 
     def __init__(self, decide: Callable[[str], str | None]) -> None:
         self.prompts: list[str] = []
         self.decide = decide
-        self.url = ""
 
-    def reply(self, body: bytes) -> tuple[int, dict[str, Any]]:
-        """Status and body of a response."""
-        if not body:
-            return 404, {}
-        prompt = json.loads(body)["messages"][-1]["content"]
+    def reply(self, received: Received) -> Answer:
+        """The response to a request for a completion."""
+        prompt = json.loads(received.body)["messages"][-1]["content"]
         text = self.decide(prompt)
         if text is None:
-            return 401, {"error": {"message": "gone"}}
+            return Answer(401, {"error": {"message": "gone"}})
         self.prompts.append(prompt)
-        message = {"role": "assistant", "content": text}
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
-        shape = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
-        return 200, {**shape, "choices": choices, "usage": usage}
-
-
-@contextmanager
-def serving(server: JudgeServer) -> Iterator[JudgeServer]:
-    """Serve on a free port of localhost."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, data = server.reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-            body = json.dumps(data).encode()
-            with suppress(ConnectionError):
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    server.url = f"http://127.0.0.1:{http.server_port}"
-    try:
-        yield server
-    finally:
-        http.shutdown()
-        http.server_close()
-        thread.join()
+        return Answer(200, completion(text))
 
 
 def run(*answers: JudgedAnswer, method: str = "mine") -> JudgedRun:

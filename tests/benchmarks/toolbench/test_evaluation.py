@@ -23,18 +23,20 @@ from tests.benchmarks.toolbench.judging import (
     atc_eval,
     judge,
     run,
-    serving,
     summary,
     table,
     write_answers,
 )
+from tests.local_api import LocalAPI
 
 
 @pytest.fixture
 def endpoint_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
     """A judge behind HTTP, asked as `openai:judge`; it calls everything solved until `decide` is set anew."""
-    with serving(JudgeServer(always("Solved"))) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server = JudgeServer(always("Solved"))
+    with LocalAPI() as api:
+        api.respond("POST", "/chat/completions", server.reply)
+        monkeypatch.setenv("OPENAI_BASE_URL", api.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         yield server
 

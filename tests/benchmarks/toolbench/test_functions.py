@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -44,15 +44,6 @@ class Calling(ModelBase):
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-@pytest.fixture
-def weather() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
-        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
-        api.answer("GET", "/alerts", [])
-        yield api
 
 
 def ask(api: LocalAPI, mode: str, model: Any, **options: Any) -> Solution:

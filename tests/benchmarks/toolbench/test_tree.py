@@ -6,7 +6,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,6 @@ CITY = 'Thought: the city first.\nAction: GET_cities(query="Oslo")'
 WEATHER = 'Thought: its weather.\nAction: GET_cities_city_id_weather(city_id="osl")'
 GIVE_UP = 'Thought: hm.\nAction: give_up(reason="no way on")'
 FINISH = 'Thought: yes.\nAction: finish(answer="Yes, it rains")'
-
-
-@pytest.fixture
-def weather() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
-        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
-        api.answer("GET", "/alerts", [])
-        yield api
 
 
 def search(api: LocalAPI, mode: str, *messages: str) -> tuple[Solution, list[Event]]:
