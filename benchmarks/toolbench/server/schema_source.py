@@ -6,7 +6,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,33 +17,14 @@ from protocols.calls.binding import bind
 from protocols.documents.record_names import parameter_name
 from protocols.errors import ToolError
 from protocols.model import Tool
-from protocols.simulator import Session, Simulator
+from protocols.simulator import Simulator
 
-__all__ = ["SchemaSource", "VirtualSession"]
+__all__ = ["SchemaSource"]
 
 _MAX_TOOLS = 256
 """Simulated tools that are held at once."""
 
 Reply = dict[str, Any]
-
-
-@dataclass(slots=True)
-class VirtualSession:
-    """A client's own world: seed, task and question of it, and the worlds of the tools that it has asked.
-
-    A world goes on with the simulator that made it, also when no other client asks that tool any more.
-    """
-
-    id: str
-    seed: int | None
-    task: str
-    query: str
-    worlds: dict[tuple[str, str], tuple[Simulator, Session]] = field(default_factory=dict)
-
-    def close(self) -> None:
-        for _, world in self.worlds.values():
-            world.close()
-        self.worlds.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +39,7 @@ class _SimulatedTool:
 class SchemaSource:
     """Simulates the tools of a catalogue, each from the time that it is asked first.
 
-    Without a session, equal calls have equal replies, and a write changes nothing for later ones.
+    Equal calls have equal replies, and a write changes nothing for later ones.
     """
 
     def __init__(self, catalogue: Catalogue, seed: int = 0) -> None:
@@ -67,7 +48,7 @@ class SchemaSource:
         self._tools: OrderedDict[tuple[str, str], _SimulatedTool] = OrderedDict()
         self._lock = threading.RLock()
 
-    def answer(self, call: VirtualCall, session: VirtualSession | None = None) -> Reply:
+    def answer(self, call: VirtualCall) -> Reply:
         """The reply to a call of a documented API, marked as `simulated`.
 
         One of a record without a response template is `undocumented`.
@@ -85,32 +66,14 @@ class SchemaSource:
         target = bound.path + (f"?{urlencode(bound.query)}" if bound.query else "")
         content = bound.content
         headers = {**bound.headers, **({"Content-Type": content[1]} if content else {})}
-        simulator, base = self._world(simulated.simulator, key, session, operation)
-        try:
-            status, body, _, _ = simulator.handle(
-                operation.method, base + target, headers, content[0] if content else b""
-            )
-        finally:
-            if session is None and base:
-                simulator.close_session(base.rpartition("/")[2])
+        sent = content[0] if content else b""
+        if operation.writes:  # in a world of its own
+            with simulated.simulator.session() as world:
+                target = f"/__session__/{world.id}{target}"
+                status, body, _, _ = simulated.simulator.handle(operation.method, target, headers, sent)
+        else:
+            status, body, _, _ = simulated.simulator.handle(operation.method, target, headers, sent)
         return _reply(status, body, call, documented=operation.response_schema is not None)
-
-    def _world(
-        self, simulator: Simulator, key: tuple[str, str], session: VirtualSession | None, operation: Tool
-    ) -> tuple[Simulator, str]:
-        """The simulator of a call and the path of its world: its session's, one of its own for a write, or the common.
-
-        Args:
-            simulator: That of the tool, for a world that is not there yet.
-        """
-        if session is None:
-            return simulator, f"/__session__/{simulator.session().id}" if operation.writes else ""
-        with self._lock:
-            if key not in session.worlds:
-                world = simulator.session(session.query, session.task, session.seed)
-                session.worlds[key] = simulator, world
-            simulator, world = session.worlds[key]
-        return simulator, f"/__session__/{world.id}"
 
     def _simulated(self, key: tuple[str, str]) -> _SimulatedTool:
         with self._lock:

@@ -88,8 +88,7 @@ def serve(options: _Options) -> None:
     """Serve the APIs of ToolBench on this machine until ctrl-C: POST /virtual and POST /rapidapi.
 
     Prints the base URL. A request is {category, tool_name, api_name, tool_input, strip, toolbench_key}, a reply is
-    {error, response}. Every call is stateless, but for those in a session: POST /__session__ with {"seed", "task",
-    "query"} gives the URL of a simulated world of its own.
+    {error, response}. Every call is stateless.
     """
     from benchmarks.toolbench.server.cache import ResponseCache
     from benchmarks.toolbench.server.virtual_server import VirtualServer

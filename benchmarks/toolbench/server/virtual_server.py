@@ -10,14 +10,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Any
 
 from benchmarks.toolbench.server.address import VirtualCall, read_call
 from benchmarks.toolbench.server.cache import ResponseCache, canonical
 from benchmarks.toolbench.server.catalogue import Catalogue
 from benchmarks.toolbench.server.model_source import FAILED, ModelSource
-from benchmarks.toolbench.server.schema_source import SchemaSource, VirtualSession
+from benchmarks.toolbench.server.schema_source import SchemaSource
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.errors import ATCError, ToolError, UsageError
 from protocols.simulator.http.http_server import ConnectionServer
@@ -25,8 +24,8 @@ from protocols.simulator.http.http_server import ConnectionServer
 __all__ = ["VirtualServer"]
 
 _ENDPOINTS = ("/virtual", "/rapidapi")
-_SESSIONS = "/__session__"
-_MAX_SESSIONS = 1000
+_MOST_KEPT = 1000
+"""Locks of calls, and warnings, that are kept at most."""
 _NEEDED = ("category", "tool_name", "api_name")
 _PUBLISHED = (*_NEEDED, "tool_input", "strip", "toolbench_key")
 _EXAMPLES = 5
@@ -65,7 +64,6 @@ class VirtualServer:
         self._upstream = upstream
         self._compat = compat
         self._shorten = shorten
-        self._sessions: dict[str, VirtualSession] = {}
         self._lock = threading.Lock()
         self._turns: dict[str, threading.Lock] = {}
         self._server: ConnectionServer | None = None
@@ -96,26 +94,13 @@ class VirtualServer:
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Answer one request: status, body, media type, further headers."""
         path = target.partition("?")[0].rstrip("/")
-        if path == _SESSIONS:
-            return self._open_session(method, body)
-        session = None
-        if path.startswith(f"{_SESSIONS}/"):
-            id, slash, rest = path[len(_SESSIONS) + 1 :].partition("/")
-            session = self._sessions.get(id)
-            if session is None:
-                return _message(404, f"there is no session {id}: it was closed, or never opened")
-            if not rest and method == "DELETE":
-                self._sessions.pop(id, None)
-                session.close()
-                return 204, b"", "", {}
-            path = slash + rest
         if path not in _ENDPOINTS:
             return _message(404, f"there is nothing at {path or '/'}; send a POST to {' or '.join(_ENDPOINTS)}")
         if method != "POST":
             return _message(405, f"send a POST to {path}", {"Allow": "POST"})
-        return self._answer(body, session)
+        return self._answer(body)
 
-    def _answer(self, body: bytes, session: VirtualSession | None) -> Answer:
+    def _answer(self, body: bytes) -> Answer:
         try:
             content = json.loads(body, strict=False)
         except (ValueError, RecursionError):
@@ -128,7 +113,7 @@ class VirtualServer:
             ]
             return 422, json.dumps({"detail": detail}).encode(), "application/json", {}
         try:
-            reply = self._reply(read_call(content, self._compat), session)
+            reply = self._reply(read_call(content, self._compat))
         except ToolError as error:
             reply = self._counted("refused", {"error": str(error), "response": ""})
         except Exception as error:  # whatever a record or a model makes fail, the client gets a reply
@@ -137,29 +122,27 @@ class VirtualServer:
             reply = self._counted("failed", {"error": f"Execution error... {text}", "response": ""})
         return 200, json.dumps(reply, ensure_ascii=False, default=str).encode(errors="replace"), "application/json", {}
 
-    def _reply(self, call: VirtualCall, session: VirtualSession | None) -> Reply:
-        reply = self._cached(call, session)
+    def _reply(self, call: VirtualCall) -> Reply:
+        reply = self._cached(call)
         if reply is None:
             if isinstance(self._source, ModelSource) or self._upstream is not None:
                 with self._turn(call):  # equal calls at the same time are asked once
-                    reply = self._cached(call, session) or self._new(call, session)
+                    reply = self._cached(call) or self._new(call)
             else:
-                reply = self._new(call, session)
+                reply = self._new(call)
         if call.strip and self._shorten is not None and not reply["error"]:
             return {**reply, "response": self._shorten(call, reply["response"])}
         return reply
 
-    def _cached(self, call: VirtualCall, session: VirtualSession | None) -> Reply | None:
-        """The reply in the cache. A session has a world of its own, so other simulated replies are not for it."""
+    def _cached(self, call: VirtualCall) -> Reply | None:
+        """The reply in the cache."""
         value = self._cache.get(call.address, call.arguments)
         if value is None:
             return None
         reply = value if isinstance(value, dict) and "response" in value else {"error": "", "response": value}
-        if session is not None and reply.get("simulated"):
-            return None
         return self._counted("cache", {"error": "", **reply})
 
-    def _new(self, call: VirtualCall, session: VirtualSession | None) -> Reply:
+    def _new(self, call: VirtualCall) -> Reply:
         """The reply of the first that has one: the other server, then the simulator or the model."""
         recorded = self._upstream.answer(call) if self._upstream is not None else None
         if recorded is not None and not recorded["error"]:
@@ -174,14 +157,14 @@ class VirtualServer:
             why = f"Unknown API error... {unknown}" if unknown else f"No answer error... {self._refusal()}"
             return self._counted("refused", {"error": why, "response": ""})
         if isinstance(self._source, SchemaSource):
-            reply = self._source.answer(call, session)
-            if session is None and not reply["error"]:
+            reply = self._source.answer(call)
+            if not reply["error"]:
                 self._keep(call, reply, remake=True)
             return self._counted("simulator", reply)
         tool = self._catalogue.tool(call.address.category, call.address.tool)
         assert tool is not None
         reply = self._source.answer(call, tool, self._cache.examples(call.address, _EXAMPLES))
-        if session is None and not reply["error"].startswith(FAILED):
+        if not reply["error"].startswith(FAILED):
             self._keep(call, reply, remake=False)
         return self._counted("model", reply)
 
@@ -199,7 +182,7 @@ class VirtualServer:
         """The lock of a call that others like it wait for."""
         key = f"{call.address.file} {canonical(call.arguments)}"
         with self._lock:
-            if len(self._turns) > _MAX_SESSIONS:
+            if len(self._turns) > _MOST_KEPT:
                 self._turns = {name: lock for name, lock in self._turns.items() if lock.locked()}
             return self._turns.setdefault(key, threading.Lock())
 
@@ -208,37 +191,8 @@ class VirtualServer:
         return reply
 
     def _warn(self, text: str) -> None:
-        if text not in self.warnings and len(self.warnings) < _MAX_SESSIONS:
+        if text not in self.warnings and len(self.warnings) < _MOST_KEPT:
             self.warnings.append(text)
-
-    # Sessions
-
-    def _open_session(self, method: str, body: bytes) -> Answer:
-        """Open a session with `seed`, `task` and `query`, each of which may be left out."""
-        if method != "POST":
-            return _message(405, "send a POST to open a session", {"Allow": "POST"})
-        try:
-            content = json.loads(body or b"{}")
-        except (ValueError, RecursionError):
-            return _message(400, "the body is not valid JSON")
-        if not isinstance(content, dict) or set(content) - {"seed", "task", "query"}:
-            return _message(400, "the body must be an object with `seed`, `task` and `query` at most")
-        seed, task, query = content.get("seed"), content.get("task"), content.get("query")
-        if (seed is not None and type(seed) is not int) or not isinstance(query, str | None):
-            return _message(400, "`seed` must be a whole number and `query` a text")
-        name = blake2b(json.dumps([seed, str(task), query]).encode(), digest_size=6).hexdigest()
-        with self._lock:
-            number, id = 1, name
-            while id in self._sessions:
-                number, id = number + 1, f"{name}-{number + 1}"
-            self._sessions[id] = VirtualSession(id, seed, "" if task is None else str(task), query or "")
-            oldest = next(iter(self._sessions)) if len(self._sessions) > _MAX_SESSIONS else None
-            closed = self._sessions.pop(oldest) if oldest is not None else None
-        if closed is not None:
-            closed.close()
-        base = self._server.url if self._server is not None else ""
-        opened = {"id": id, "base_url": f"{base}{_SESSIONS}/{id}"}
-        return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{id}"}
 
 
 def _message(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
