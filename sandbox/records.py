@@ -72,11 +72,11 @@ class CallRecord:
     sandbox.body_store.LargeBody for one over 256 KiB, and for all once the records of the run hold 2 MiB. Of arguments
     as large as that, the beginnings are kept.
 
-    `replayed`: the reply is that of an earlier call, from the journal, or of the read that showed an earlier write to
-    have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let
-    pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a read after such a write,
-    of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or 503) asks to wait, where
-    the run could not wait so long. `reads`: the method may write, and the operation is declared to read.
+    `replayed`: the reply is that of an earlier call, from the journal; no request was sent. `refused`: a write that the
+    writes policy did not let pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a
+    read after such a write, of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or
+    503) asks to wait, where the run could not wait so long. `reads`: the method may write, and the operation is declared
+    to read.
     """
 
     index: int

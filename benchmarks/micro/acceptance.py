@@ -2,7 +2,7 @@
 
 `python -m benchmarks.micro.acceptance [NAME…]` takes the files of `data/acceptance`, one for each API document. A file
 holds questions, each with a right program, and the replies of a service that the programs are right for. A server with
-these replies stands in for the service, another one for the model: it answers with the program, whatever it is asked.
+these replies stands in for the service; the model answers with the program, whatever it is asked.
 Each program is also run directly in the sandbox. It is accepted if the first attempt is the program without a change
 and the answer is what the direct run printed.
 
@@ -12,14 +12,12 @@ The documents are found in the folder `openapi` of `ATC_DATA`, or in that of `--
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unittest import mock
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import click
@@ -30,7 +28,7 @@ from rich.progress import track
 from atc import Agent
 from atc.agent import SIMULATED_NOW
 from atc.files import to_json
-from atc.models.openai_compatible import OpenAIModel
+from atc.models import Completion, Message, Usage
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.replies import Reply, json_reply
 from benchmarks.micro.frame import Measurement, json_option, print_table
@@ -52,7 +50,6 @@ __all__ = [
 ]
 
 FOLDER = SHIPPED / "acceptance"
-_KEY = "stand-in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,19 +157,19 @@ def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterat
         yield server.url
 
 
-class _ModelStub:
-    """A chat completions endpoint that always answers with one program."""
+@dataclass(frozen=True, slots=True)
+class _OneAnswer:
+    """A model that always answers with one program."""
 
-    def __init__(self) -> None:
-        self.program = ""
+    program: str
+    name: str = "stub"
 
-    def answer(self, method: str, target: str, body: object) -> tuple[int, object]:
-        if method == "GET":
-            return 200, {"id": "stub", "object": "model", "created": 0, "owned_by": "us", "context_length": 131_072}
-        message = {"role": "assistant", "content": f"This program answers it.\n\n```python\n{self.program}```\n"}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-        return 200, {"id": "1", "object": "chat.completion", "created": 0, "choices": [choice], "usage": usage}
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        text = f"This program answers it.\n\n```python\n{self.program.rstrip()}\n```\n"
+        return Completion(text, Usage(0, 0, 0, 1, 0.0), "stop")
+
+    def close(self) -> None:
+        """Nothing stays open."""
 
 
 def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any]:
@@ -183,24 +180,10 @@ def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any
         wrong).
     """
     direct = run_directly(protocol, task)
-    stub = _ModelStub()
-    stub.program = task.program if task.program.endswith("\n") else f"{task.program}\n"
-    with ExitStack() as stack:
-        service = stack.enter_context(_serving(StandIn(task.replies).answer))
-        model_url = stack.enter_context(_serving(stub.answer))
-        environment = {"OPENAI_BASE_URL": f"{model_url}/v1", "OPENAI_API_KEY": _KEY}
-        with mock.patch.dict(os.environ, environment):
-            model = OpenAIModel("stub")
-        stack.callback(model.close)
-        agent = Agent(
-            protocol,
-            model,
-            base_url=f"{service}/",  # as it is: the stand-in has no path
-            profile=profile,
-            writes="allow",
-            confirm=lambda call: True,
-        )
-        solution = stack.enter_context(agent).solve(task.question)
+    with _serving(StandIn(task.replies).answer) as service:
+        url = f"{service}/"  # as it is: the stand-in has no path
+        with Agent(protocol, _OneAnswer(task.program), base_url=url, profile=profile, writes="allow") as agent:
+            solution = agent.solve(task.question)
     first = solution.attempts[0] if solution.attempts else None
     unchanged = first is not None and first.program.strip() == task.program.strip()
     fault = next((attempt.fault for attempt in solution.attempts if attempt.fault), None)
