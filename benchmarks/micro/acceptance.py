@@ -157,7 +157,7 @@ def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterat
         yield server.url
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _OneAnswer:
     """A model that always answers with one program."""
 
