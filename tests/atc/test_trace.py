@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.atc import strong_solve
 
-MOST_FILES, MOST_LINES = 87, 21_550
+MOST_FILES, MOST_LINES = 87, 21_500
 """Files that a solve enters, and lines that it loads, of ours: they may only shrink; 60 and 20,000 are the aim."""
 UNUSED = ("bm25s", "networkx", "numpy", "rich", "torch", "transformers", "ty", "wordllama", "xllamacpp")
 
