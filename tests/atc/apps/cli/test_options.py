@@ -31,7 +31,7 @@ MORE = {
     "max_seconds": 5,
     "max_cost": 6,  # over HTTP
     "simulate": 8,
-    "base_url": 5,
+    "base_url": 4,
     "auth": 5,
     "store": 4,
     "writes": 4,
