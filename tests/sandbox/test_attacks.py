@@ -165,7 +165,8 @@ def test_no_whole_body_changes_the_method(api: LocalAPI, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Encoding", "TE"]
+    "name",
+    ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Encoding", "TE", "Proxy-Authorization"],
 )
 def test_a_document_does_not_give_headers_of_the_connection_to_a_program(api: LocalAPI, name: str) -> None:
     """Two lengths, or another host, would have the service read another request than the one that was checked."""
@@ -210,10 +211,16 @@ def test_dots_in_other_letters_do_not_climb(api: LocalAPI, argument: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "host", ["2130706434", "0x0a000001", "012.0.0.1", "10.1", "[::ffff:10.0.0.1]", "[fe80::1%25lo]", "0", "127.1.", "1"]
+    "host",
+    [
+        *("2130706434", "0x0a000001", "012.0.0.1", "10.1", "[::ffff:10.0.0.1]", "[fe80::1%25lo]", "0", "127.1.", "1"),
+        *("169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "2852039166", "0x7f.1", "224.0.1.1", "[ff0e::1]"),
+        *("[64:ff9b::a00:1]", "[64:ff9b::808:808]", "[64:ff9b:1::1]", "[2002:a00:1::1]", "[::a00:1]"),
+        *("[2001:0:1::1]", "[fec0::1]", "255.255.255.255", "240.0.0.1"),
+    ],
 )
 def test_no_spelling_of_a_private_address_is_reached(host: str) -> None:
-    """As one number, in octal or hex, with fewer parts, mapped, with a zone."""
+    """As one number, in octal or hex, with fewer parts, mapped, with a zone: only the user may mean such a network."""
     with _quiet_server() as (port, connections):
         broker = Broker(load(document(f"http://{host}:{port}/v1")))
         reply = broker.fetch("GET_cities_city_id", ["oslo"])
