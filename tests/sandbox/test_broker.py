@@ -83,14 +83,6 @@ def test_a_header_that_cannot_be_sent_is_the_calls_failure(api: LocalAPI, value:
     assert "argument 'X_Trace' must" in str(broker.calls[0].error)
 
 
-def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:
-    """Properties of a JSON body are arguments like any other."""
-    assert broker.call("POST_alerts", (), {"text": "Storm", "level": 3}) == {"text": "Storm", "level": 3}
-
-    assert api.requests[0].json() == {"text": "Storm", "level": 3}
-    assert api.requests[0].headers["content-type"] == "application/json"
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -123,21 +115,6 @@ def test_an_error_of_the_service_is_one_short_line(api: LocalAPI, broker: Broker
     assert message in str(caught.value)
     assert caught.value.status == answer.status
     assert broker.calls[0].status == answer.status
-
-
-def test_forms_of_a_reply(api: LocalAPI, broker: Broker) -> None:
-    """JSON is parsed, other text comes as text, an empty body is None; a web page in place of JSON is an error."""
-    api.answer("GET", "/cities/a", "plain words")
-    api.answer("DELETE", "/cities/a", None, 204)
-    api.answer("GET", "/cities/b", "<html>Please sign in</html>", headers={"Content-Type": "text/html"})
-    api.answer("GET", "/cities/c", "{not json", headers={"Content-Type": "application/json"})
-
-    assert broker.call("GET_cities_city_id", ["a"]) == "plain words"
-    assert broker.call("DELETE_cities_city_id", ["a"]) is None
-    with pytest.raises(ToolError, match="a web page instead of JSON: <html>Please sign in"):
-        broker.call("GET_cities_city_id", ["b"])
-    with pytest.raises(ToolError, match=r"not JSON: \{not json"):
-        broker.call("GET_cities_city_id", ["c"])
 
 
 # Sending again

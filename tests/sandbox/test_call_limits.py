@@ -146,22 +146,6 @@ def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None
     assert len(api.requests[-1].body) > 300_000
 
 
-def test_an_encoding_that_there_is_not_is_no_accident(api: LocalAPI, broker: Broker) -> None:
-    """The body is read as UTF-8 then."""
-    api.answer("GET", "/cities/oslo", "Öl", headers={"Content-Type": "text/plain; charset=none-such"})
-
-    assert broker.call("GET_cities_city_id", ["oslo"]) == "Öl"
-
-
-def test_a_dripping_server_cannot_hold_a_call(api: LocalAPI) -> None:
-    """The time of a request is for all of it, not between two bytes."""
-    api.answer("GET", "/cities/oslo", "x" * 1000, drip=0.05)
-    broker = Broker(api.protocol, limits=Limits(request_timeout=0.3))
-
-    with pytest.raises(ToolError, match="no whole reply within"):
-        broker.call("GET_cities_city_id", ["oslo"])
-
-
 def test_cancel_ends_calls_at_once_and_records_them(api: LocalAPI) -> None:
     """Whoever waits for a silent server gets on; nothing is left open."""
     api.answer("GET", "/cities/oslo", OSLO, wait=30)
