@@ -84,7 +84,7 @@ class WriteGate:
             return False
         try:
             plan = WritePlan.from_json(note["plan"])
-        except (KeyError, TypeError):
+        except (KeyError, ValueError):
             raise UsageError(f"{self._journal.file} is damaged; move it away and start a new one") from None
         self._journal.attempt(program)  # the number of the planning run, which is not repeated
         self._adopt(plan, dict(_matches(plan, self._approved)))

@@ -147,16 +147,11 @@ class WritePlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> WritePlan:
-        """Read what `to_json` gave. Raises: KeyError, TypeError: It is something else."""
-        writes = []
-        for entry in data["writes"]:
-            values = [
-                PlannedValue(**{**value, "place": tuple(value["place"]), "path": tuple(value["path"])})
-                for value in entry["values"]
-            ]
-            writes.append(PlannedWrite(**{**entry, "values": tuple(values)}))
-        return cls(tuple(writes), tuple(UncertainRead(**read) for read in data["uncertain_reads"]))
+    def from_json(cls, data: object) -> WritePlan:
+        """Read what `to_json` gave. Raises: ValueError: It is something else."""
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(cls).validate_python(data)
 
 
 @dataclass(frozen=True, slots=True)
