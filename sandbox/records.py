@@ -75,8 +75,8 @@ class CallRecord:
     `replayed`: the reply is that of an earlier call, from the journal; no request was sent. `refused`: a write that the
     writes policy did not let pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a
     read after such a write, of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or
-    503) asks to wait, where the run could not wait so long. `reads`: the method may write, and the operation is declared
-    to read.
+    503) asks to wait, where the run could not wait so long. `reads`: the method may write, and the operation is
+    declared to read.
     """
 
     index: int
