@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -117,7 +117,7 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
     from benchmarks.toolbench.retrieval.encoder_card import trained_questions
-    from benchmarks.toolbench.retrieval.retriever_figures import averaged, published_retriever, question_figures
+    from benchmarks.toolbench.retrieval.retriever_figures import averaged, question_figures
 
     opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
     judged = {file.stem: read_judged(file) for file in files}
@@ -143,13 +143,12 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
         rows["all"] = averaged([row for figures in results.values() for row in figures])
     if as_json:
         facts = {"encoder": opened.encoder, "rerank": rerank, "documents": len(opened.documents)}
-        print_json({**facts, **rows, "published": published_retriever()})
+        print_json({**facts, **rows})
         return
-    _print_figures(rows, published_retriever())
+    _print_figures(rows)
 
 
-def _print_figures(rows: Mapping[str, Mapping[str, float]], elsewhere: Mapping[str, Any]) -> None:
-    """Our rows, and below them the published table."""
+def _print_figures(rows: Mapping[str, Mapping[str, float]]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
@@ -161,9 +160,4 @@ def _print_figures(rows: Mapping[str, Mapping[str, float]], elsewhere: Mapping[s
     for name, row in rows.items():
         interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f}"
         table.add_row(name, str(int(row["n"])), *(f"{100 * row[column]:.1f}" for column in columns), interval)
-    title = f"Published: {elsewhere['title']} ({elsewhere['source']})"
-    theirs = Table("queries", *elsewhere["columns"], box=None)
-    for name, cells in elsewhere["rows"].items():
-        theirs.add_row(name, *cells)
-    console = Console()
-    console.print(table, "", title, theirs, *elsewhere["remarks"], sep="\n")
+    Console().print(table)

@@ -1,17 +1,15 @@
-"""The figures of a retriever on judged questions, and those that ToolLLM published of its own."""
+"""The figures of a retriever on judged questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from atc.retrieval.reranker import Reranker
 from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
-from benchmarks.report.published import published
 from benchmarks.report.stats import estimate
 from benchmarks.toolbench.retrieval.ranking import ndcg, recall
 
-__all__ = ["CUTS", "averaged", "published_retriever", "question_figures"]
+__all__ = ["CUTS", "averaged", "question_figures"]
 
 CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 """The measures, each with the numbers of first documents that it is worked out for."""
@@ -34,11 +32,3 @@ def averaged(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
     means = {name: sum(row[name] for row in figures) / len(figures) for name in figures[0]}
     interval = estimate([row["ndcg@5"] for row in figures])
     return {**means, "n": float(len(figures)), "low": interval.low or 0.0, "high": interval.high or 0.0}
-
-
-def published_retriever() -> Mapping[str, Any]:
-    """ToolLLM's Table 2, as it stands in `benchmarks/report/toolbench.yaml`: `source`, `title`, `columns`, `rows`."""
-    table: Mapping[str, Any] = next(
-        table for table in published("toolbench")["tables"] if table.get("name") == "retriever"
-    )
-    return table
