@@ -26,10 +26,10 @@ _rerank = click.option("--rerank", metavar="DIR", help="A cross-encoder (sentenc
 @click.group(
     cls=PlacedGroup,
     places={
-        "build": "benchmarks.toolbench.retrieval.command:build",
-        "query": "benchmarks.toolbench.retrieval.command:query",
+        "build": "benchmarks.toolbench.retrieval.retrieve_command:build",
+        "query": "benchmarks.toolbench.retrieval.retrieve_command:query",
         "train": "benchmarks.learning.retriever_command:train",
-        "eval": "benchmarks.toolbench.retrieval.command:evaluate",
+        "eval": "benchmarks.toolbench.retrieval.retrieve_command:evaluate",
     },
 )
 def retrieve() -> None:
