@@ -85,7 +85,6 @@ MEASURES = (
     _measure("path", "Path", "share", ours=False),
     _measure("precision", "Prec", "share", ours=False),
     _measure("success_any", "success over all attempts", "share"),
-    _measure("success_with_alternatives", "success with alternatives", "share"),
     _measure("correct", "answer correct", "share"),
     _measure("false_success", "false success", "share"),
     _measure("prompt_tokens", "prompt tokens", "number"),

@@ -18,7 +18,7 @@ _DIGITS = {
     **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls", "reflections"), 2),
 }
 _FORMATS = {
-    **dict.fromkeys(("success", "path", "precision", "success_any", "success_with_alternatives"), "{:.1f} %"),
+    **dict.fromkeys(("success", "path", "precision", "success_any"), "{:.1f} %"),
     **dict.fromkeys(("answered", "gold_offered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
     **dict.fromkeys(("wrong_warned", "right_warned", "risk", "coverage"), "{:.1f} %"),
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
@@ -31,7 +31,6 @@ _ROWS = {
     "path": "Path",
     "precision": "Prec",
     "success_any": "success_any (ours)",
-    "success_with_alternatives": "with alternatives (ours)",
     "gold_offered": "gold tools offered (ours)",
     "answered": "answered",
     "usable_turns": "messages with a usable call (ours)",
@@ -112,10 +111,6 @@ def summarize(results: Sequence[TaskResult]) -> dict[str, Any]:
             name: percent(getattr(task, name) for task in metrics)
             for name in ("success", "path", "precision", "success_any")
         },
-        "success_with_alternatives": percent(
-            task.success if task.success_with_alternatives is None else task.success_with_alternatives
-            for task in metrics
-        ),
         **means,
         "answered": percent(task.answered for task in metrics),
         "gold_offered": percent(shares)

@@ -25,10 +25,9 @@ from benchmarks.harness.parts import Outcome
 from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
-from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
+from benchmarks.tasks.metrics import Metrics, Score, category, score
 from benchmarks.tasks.references import (
     Reference,
-    find_alternatives,
     find_reference,
     is_correct,
     read_claim,
@@ -124,9 +123,8 @@ class AgentEnvironment:
             with self.world(task) as world:
                 solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
                 correct = self._judge(reference, solution, world, task) if reference else None
-                alternatives = find_alternatives(self.settings.benchmark, task.query)
                 offered = world.agent.opening(task.query).tools if self.settings.chosen else candidates
-                return _outcome(solution, task, offered, world.base_url, correct, alternatives)
+                return _outcome(solution, task, offered, world.base_url, correct)
         finally:
             if self.dataset.own_protocols:
                 self._forget(task.domain)
@@ -278,7 +276,6 @@ def _outcome(
     offered: tuple[str, ...],
     base_url: str | None,
     correct: bool | None,
-    alternatives: tuple[Alternative, ...],
 ) -> Outcome:
     raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
@@ -286,9 +283,6 @@ def _outcome(
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
     metrics = Metrics(
         **asdict(judged),
-        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives)
-        if task.gold.calls
-        else None,
         correct=correct,
         answered=solution.status == "answered",
         status=solution.status,

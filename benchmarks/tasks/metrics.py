@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sandbox.records import CallRecord
 
 __all__ = [
-    "Alternative",
     "Gold",
     "Metrics",
     "Score",
@@ -25,7 +24,6 @@ __all__ = [
     "mean",
     "percent",
     "score",
-    "success_with_alternatives",
 ]
 
 
@@ -60,15 +58,13 @@ class Score:
 class Metrics(Score):
     """The figures of one task, as its file holds them: without times.
 
-    `success_with_alternatives` is Success where other tools that answer as well count, None in results of earlier
-    versions; `correct` whether the answer is right, None where no reference tells. Tokens and calls are those of all
+    `correct` is whether the answer is right, None where no reference tells. Tokens and calls are those of all
     attempts, `prompt_tokens` include the cached ones. `failed_runs` are runs that ended in an error, `wasted_calls`
     what these had sent; `gold_calls` is how many the task needs; `error` why it is no success (see `category`).
     `standing` and the number of `findings` are those of the answer; None and 0 in results of earlier versions.
     `turns` are the messages of a search, `usable_turns` those with calls, all of functions that exist.
     """
 
-    success_with_alternatives: float | None = None
     correct: bool | None = None
     answered: bool = False
     status: str = ""
@@ -126,31 +122,6 @@ def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> 
         precision=shared / called.total() if called else 0.0,
         success_any=float(needed <= gold.bag(_tool_names(_succeeded(call for calls in attempts for call in calls)))),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """A tool that answers a task as well as a gold one; `instead` is None where the gold one is not needed."""
-
-    gold: str
-    instead: str | None
-    reason: str
-
-
-def success_with_alternatives(
-    gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str, alternatives: Iterable[Alternative]
-) -> float:
-    """Success where a call of an alternative stands for a missing gold call. Ours, and no headline: see `score`."""
-    missing, spare = gold.needed, gold.bag(_tool_names(_succeeded(attempts[-1] if attempts else ())))
-    missing, spare = missing - spare, spare - missing
-    for alternative in alternatives:
-        if alternative.instead is None:
-            del missing[alternative.gold]
-        else:
-            replaced = min(missing[alternative.gold], spare[alternative.instead])
-            missing[alternative.gold] -= replaced
-            spare[alternative.instead] -= replaced
-    return float(status == "answered" and not +missing)
 
 
 def category(solution: Solution, judged: Score) -> str | None:

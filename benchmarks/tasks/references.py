@@ -31,13 +31,11 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from benchmarks.tasks.metrics import Alternative
 from protocols.errors import UsageError
 from sandbox import Run
 
 __all__ = [
     "Reference",
-    "find_alternatives",
     "find_reference",
     "is_correct",
     "query_hash",
@@ -54,7 +52,6 @@ WRONG = 3
 """Wrong members of a field that an answer may hold."""
 
 FOLDER = Path(__file__).parent.parent / "reference"
-ALTERNATIVES = FOLDER / "alternatives.json"
 
 _MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
 _MODIFIERS = {"n", "others", "longest"}
@@ -102,9 +99,8 @@ def find_reference(benchmark: str, query: str, folder: Path | None = None) -> Re
 
 
 def references_digest(benchmark: str) -> str:
-    """The SHA-256 of all references and alternatives of a benchmark."""
-    files = [*sorted((FOLDER / benchmark).glob("*.py")), ALTERNATIVES]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """The SHA-256 of all references of a benchmark."""
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted((FOLDER / benchmark).glob("*.py")))).hexdigest()
 
 
 @cache
@@ -118,18 +114,6 @@ def _files(folder: Path) -> Mapping[str, Path]:
             raise UsageError(f"{file} does not say which task it is for: its first line must be # and its query_hash")
         references[head[1]] = file
     return references
-
-
-def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
-    """The tools that answer a task as well as a gold call, from `reference/alternatives.json`."""
-    file = _files(FOLDER / benchmark).get(query_hash(query))
-    return _alternatives(benchmark).get(file.stem, ()) if file is not None else ()
-
-
-@cache
-def _alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
-    listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
-    return {task: tuple(Alternative(**entry) for entry in entries) for task, entries in listed.items()}
 
 
 def run_reference(reference: Reference, solved: Callable[[str], Run], fresh: Callable[[str], Run]) -> Run:

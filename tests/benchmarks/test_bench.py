@@ -55,7 +55,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert "Success" in result.stdout
     assert "66.7 %" in result.stdout
     assert list(figures) == [
-        *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
+        *("tasks", "success", "path", "precision", "success_any"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
         *("failed_runs", "wasted_calls", "answered", "gold_offered", "usable_turns", "correct", "false_success"),
         *("wrong_warned", "right_warned", "risk", "coverage", "reflections"),

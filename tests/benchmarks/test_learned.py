@@ -197,19 +197,6 @@ def test_a_document_that_cannot_stand_for_the_other_is_told(
     assert not (tmp_path / "out").exists()
 
 
-def test_arguments_that_go_out_in_another_form_are_told(document: Documents, tmp_path: Path) -> None:
-    """A list of `artwork_ids` may be sent as one value or as several, and the service takes only one of them."""
-
-    def explode(paths: Documents) -> None:
-        for parameter in paths["/me/favourites"]["delete"]["parameters"]:
-            parameter["explode"] = True
-
-    dataset = with_learned(open_dataset("tiny", None, ()), [f"museum={written(changed(document, explode), tmp_path)}"])
-
-    (warning_text,) = [warning for warning in dataset.warnings if "in another form" in warning]
-    assert "DELETE_me_favourites sends artwork_ids" in warning_text
-
-
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.tasks.metrics import Alternative, Gold, Score, score, success_with_alternatives
+from benchmarks.tasks.metrics import Gold, Score, score
 from sandbox.records import CallRecord
 
 
@@ -63,26 +63,3 @@ def test_a_task_without_gold_is_an_error() -> None:
     """Nothing can be measured against no gold; silently counting it either way would be wrong."""
     with pytest.raises(ValueError, match="without gold calls"):
         score(Gold({}), [[call("search")]], "answered")
-
-
-ALTERNATIVES = [Alternative("search", "find", "."), Alternative("images", None, ".")]
-
-
-@pytest.mark.parametrize(
-    ("gold", "tools", "status", "success"),
-    [
-        (Gold({"search": 1, "credits": 1}), ["find", "credits"], "answered", 1),
-        (Gold({"search": 1, "credits": 1}), ["find"], "answered", 0),
-        (Gold({"search": 1, "credits": 1}), ["find", "credits"], "failed", 0),
-        (Gold({"search": 1, "find": 1}), ["find"], "answered", 0),
-        (Gold({"search": 1, "images": 1}), ["search"], "answered", 1),
-        (Gold({"search": 2}, counted=True), ["search", "find"], "answered", 1),
-        (Gold({"search": 2}, counted=True), ["find"], "answered", 0),
-    ],
-)
-def test_alternatives_stand_for_missing_gold_calls(gold: Gold, tools: list[str], status: str, success: float) -> None:
-    """A tool that does as well counts for the gold one, and a gold one may be needless; the headline knows neither."""
-    attempts = [[call(tool) for tool in tools]]
-
-    assert success_with_alternatives(gold, attempts, status, ALTERNATIVES) == success
-    assert success_with_alternatives(gold, attempts, status, ()) == score(gold, attempts, status).success

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -20,7 +19,7 @@ from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.right_programs import SOLVED, claimed_answer
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
-from benchmarks.tasks.references import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
+from benchmarks.tasks.references import FOLDER, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
 
@@ -130,20 +129,6 @@ def test_no_reference_repeats_its_question(data: Path, name: str) -> None:
         assert not any(" ".join(question[start : start + 7]) in text for start in range(max(len(question) - 6, 1))), (
             task.id
         )
-
-
-@pytest.mark.parametrize("name", SPLITS)
-def test_alternatives_are_tools_that_the_gold_does_without(data: Path, name: str) -> None:
-    """Each is for a gold tool of its task, names a tool of the API (or none) and gives its reason."""
-    split = dataset(name, data)
-    tasks = {task.id: task for task in split.tasks}
-    for task in json.loads(ALTERNATIVES.read_text("utf-8")).get(name, {}):
-        tools = {tool.name for tool in split.protocols[tasks[task].domain].tools}
-        assert find_alternatives(name, tasks[task].query)
-        for alternative in find_alternatives(name, tasks[task].query):
-            assert alternative.gold in tasks[task].gold.calls
-            assert alternative.instead in tools | {None}
-            assert alternative.reason.endswith(".")
 
 
 def test_the_shipped_tasks_need_one_to_ten_calls() -> None:

@@ -12,11 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from atc.models.prices import read_prices
 from benchmarks.report.figures import figures
 from benchmarks.report.runs import read_run
 from benchmarks.report.stats import difference
-from protocols import UsageError
 from tests.benchmarks.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
 from tests.browser import open_browser
 
@@ -266,15 +264,6 @@ def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
     assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in text
 
 
-def test_a_wrong_price_table_is_told(tmp_path: Path) -> None:
-    """File and place are named."""
-    table = tmp_path / "prices.yaml"
-    table.write_text("{currency: USD, date: 2026-05-01, source: s, models: {m: {prompt: -1, completion: 1}}}")
-
-    with pytest.raises(UsageError, match=r"prices\.yaml: .*models.*-1 is less than the minimum"):
-        read_prices(table)
-
-
 # --- what is written
 
 
@@ -298,15 +287,6 @@ def test_published_figures_are_labelled_and_beside_ours(tmp_path: Path) -> None:
     assert ["published, Table 3", "ATC", "GPT-4", "94.00", "92.68", "-"] in rows
     assert ["ours", "mine (attribute), 1 tasks", "local:qwen2.5-coder-1.5b", "100.00", "100.00", "100.00"] in rows
     assert not any("ToolFlow" in cell or "78.95" in cell for row in rows for cell in row)
-
-
-def test_paper_alone_shows_what_is_published() -> None:
-    """Without a run: the tables of all benchmarks."""
-    result = report("--paper")
-
-    assert result.exit_code == 0
-    assert all(name in result.stdout for name in ("restbench-tmdb", "restbench-spotify", "toolflow", "78.95", "60.21"))
-    assert as_json("--paper")["published"]["probing"]["table"] == "Table 5"
 
 
 def test_markdown_has_the_same_tables(tmp_path: Path) -> None:

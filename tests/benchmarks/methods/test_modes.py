@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from atc import Agent, Solution
-from atc.events import CallMade, Event, ModelWaiting, ProgramWritten, SolveEnded
 from atc.models import Completion, Message
 from atc.models.budget import BudgetedModel
-from atc.modes import modes, parse
 from atc.profile import SMALL
 from benchmarks.methods import BASELINES
 from benchmarks.tasks.metrics import Gold, score
 from protocols import load
-from protocols.errors import UsageError
 from protocols.render import estimate
 from protocols.samples import sample as sample_document
 from sandbox import Journal
@@ -308,16 +305,6 @@ def test_a_solve_that_was_cut_off_goes_on(weather: LocalAPI) -> None:
     assert [call.replayed for call in solution.calls] == [True, True]
 
 
-def test_events_tell_of_every_step(weather: LocalAPI) -> None:
-    events: list[Event] = []
-    solution = ask(weather, "react", Scripted(*rain()), on_event=events.append)
-
-    assert sum(isinstance(event, ModelWaiting) for event in events) == 3
-    assert [event.program for event in events if isinstance(event, ProgramWritten)] == solution.program.split("\n")
-    assert [event.call for event in events if isinstance(event, CallMade)] == list(solution.calls)
-    assert events[-1] == SolveEnded(solution, solve=events[0].solve)
-
-
 # --- DFSDT
 
 
@@ -343,28 +330,6 @@ def test_a_sibling_is_asked_to_differ_and_does_not_see_the_branch(weather: Local
     assert again[:-1] == model.asked[1][:-1]
     assert "GET_cities_city_id_weather(city_id='xxx') -> Error" in again[-1].content
     assert "were tried" not in "".join(message.content for message in after)
-
-
-def test_a_path_that_grows_too_long_is_left(weather: LocalAPI) -> None:
-    """At the greatest depth the parent tries its other child, then the one before that."""
-    model = Scripted(*searches(8), act(CITY), act('finish(answer="Calm.")'))
-    solution = ask(weather, "dfsdt", model)
-
-    assert solution.answer == "Calm."
-    assert [len(attempt.calls) for attempt in solution.attempts] == [1, 1, 1, 6]
-    assert len(weather.requests) == 9
-
-
-def test_when_all_is_given_up_the_longest_path_is_the_final_attempt(weather: LocalAPI) -> None:
-    """Every call is in one attempt, whatever came of the search."""
-    give_up = act('give_up(reason="no")')
-    model = Scripted(act(CITY), act(WEATHER), give_up, give_up, act("GET_alerts()"), give_up)
-    solution = ask(weather, "dfsdt", model)
-
-    assert (solution.status, solution.exit_code) == ("failed", 1)
-    assert [call.tool for call in solution.calls] == ["GET_cities", "GET_cities_city_id_weather"]
-    assert statuses(solution) == [[200], [200, 200]]
-    assert sum(map(len, statuses(solution))) == len(weather.requests)
 
 
 def test_a_write_of_an_abandoned_branch_is_not_repeated(weather: LocalAPI) -> None:
@@ -489,14 +454,6 @@ def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> No
     assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 18, 18)
     assert model.seeds == [1, 1]
     assert [len(attempt.calls) for attempt in solution.attempts] == [16, 2]
-
-
-def test_names_of_modes() -> None:
-    assert parse("dfsdt@12") == ("dfsdt", 12)
-    assert all(parse(mode) == (mode, 1) for mode in modes())
-    for wrong in ("magic", "react@0", "react@", "react@x", "react@-1", "@3", "react@²", ""):
-        with pytest.raises(UsageError, match="mode"):
-            parse(wrong)
 
 
 def test_the_planner_alone_runs_its_plan_and_asks_no_model() -> None:
