@@ -12,12 +12,9 @@ from atc.apps.tui.text import shorten, value_text, visible
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 
 __all__ = [
-    "OUTCOMES",
-    "Stretch",
     "changed_line",
     "end_text",
     "node_line",
-    "observed",
     "one_line",
     "step_signature",
     "stretches",
