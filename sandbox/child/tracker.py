@@ -81,8 +81,7 @@ class Tracker(CallTracker):
         if isinstance(member, (BuiltinMethodType, MethodType, MethodWrapperType)):
             self._here.origins[number] = origin
             return member
-        own = self._parts.get(id(value), {})
-        return self._note(number, member, own.get(f".{name}", made(origin)))
+        return self._note(number, member, made(origin))
 
     def item(self, number: int, of_value: int, of_key: int, value: Any, key: object) -> Any:
         origin = self._of(of_value, value)
@@ -260,19 +259,6 @@ class Tracker(CallTracker):
         self.set_item(0, of_container, of_key, new, container, key)
         if is_hashable(key):
             self._parts.setdefault(id(container), {})[key] = merged(origin, self._of(of_value, value))
-
-    def set_attribute(self, number: int, holder: object, name: str) -> None:
-        origin = self._origin(number)
-        self._parts.setdefault(id(holder), {})[f".{name}"] = origin
-        self._by_identity.setdefault(id(holder), (holder, NO_ORIGIN))
-
-    def change_attribute(
-        self, name: str, of_holder: int, of_value: int, holder: Any, attribute: str, value: Any
-    ) -> None:
-        old = self.attribute(-1, of_holder, holder, attribute)
-        self._here.origins[-2] = self._of(of_value, value)
-        setattr(holder, attribute, self.binary(-3, name, -1, -2, old, value))
-        self._parts.setdefault(id(holder), {})[f".{attribute}"] = self._here.origins.get(-3, NO_ORIGIN)
 
     def test(self, number: int, value: object) -> Any:
         """The test of an `if` or `while`, or the iterable of a `for`."""

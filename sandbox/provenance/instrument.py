@@ -295,13 +295,7 @@ class _Instrument(ast.NodeTransformer):
             tracked = self._tracker_call(at, "set_item", number, of_container, of_key, value, container, key)
             return [_statement(tracked, at)]
         if isinstance(target, ast.Attribute):
-            target.value, _ = self._rewrite(target.value)
-            holder, held = f"{self._next_number()}'", f"{self._next_number()}'"
-            owner, target.value = target.value, ast.Name(holder, ast.Load())
-            name = self._mangled(target.attr)
-            tracked = self._tracker_call(at, "set_attribute", number, ast.Name(holder, ast.Load()), name)
-            stored = _placed(ast.Assign([target], ast.Name(held, ast.Load())), at)
-            return [_stored(held, value, at), _stored(holder, owner, at), stored, _statement(tracked, at)]
+            target.value = self.visit(target.value)
         if isinstance(target, (ast.Tuple, ast.List)):
             starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             value = self._tracker_call(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
@@ -336,13 +330,7 @@ class _Instrument(ast.NodeTransformer):
             value, of_value = self._rewrite(node.value)
             numbers = (of_container, of_key, of_value)
             return _statement(self._tracker_call(node, "change_item", operator, *numbers, container, key, value), node)
-        if isinstance(target, ast.Attribute):
-            holder, of_holder = self._rewrite(target.value)
-            value, of_value = self._rewrite(node.value)
-            name = self._mangled(target.attr)
-            tracked = self._tracker_call(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
-            return _statement(tracked, node)
-        return self.generic_visit(node)
+        return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         if self._in_class:
