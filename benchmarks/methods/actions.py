@@ -108,31 +108,11 @@ def _word_pattern(names: Iterable[str]) -> re.Pattern[str]:
 def _parse_arguments(name: str, text: str, start: int) -> Action:
     for end in _ends(text, start, ")"):
         source = text[start:end].removesuffix(")")
-        for wrapped in (f"f({source}\n)", f"f[{source}\n]"):  # a subscript may have `name: value` in it
-            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                match ast.parse(wrapped, mode="eval").body:
-                    case ast.Call(args=args, keywords=keywords):
-                        return _build_action(name, [_literal(name, "", node) for node in args], keywords, end)
-                    case ast.Subscript(slice=ast.Tuple(parts)):
-                        return _build_action(name, *_colon_arguments(name, parts), end)
-                    case ast.Subscript(slice=part):
-                        return _build_action(name, *_colon_arguments(name, [part]), end)
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            match ast.parse(f"f({source}\n)", mode="eval").body:
+                case ast.Call(args=args, keywords=keywords):
+                    return _build_action(name, [_literal(name, "", node) for node in args], keywords, end)
     raise BadActionError(f"the call of {name} is not written as Python, like {name}(argument=value)")
-
-
-def _colon_arguments(name: str, parts: list[ast.expr]) -> tuple[list[object], list[ast.keyword]]:
-    """The arguments of `NAME(value, argument: value)`, without and with a name. Raises: ValueError."""
-    values: list[object] = []
-    named: list[ast.keyword] = []
-    for part in parts:
-        match part:
-            case ast.Slice(ast.Name(key) | ast.Constant(str(key)), ast.expr() as value, None):
-                named.append(ast.keyword(key, value))
-            case ast.Slice():
-                raise ValueError("no name before the colon")
-            case _:
-                values.append(_literal(name, "", part))
-    return values, named
 
 
 def _ends(text: str, start: int, closing: str) -> Iterator[int]:

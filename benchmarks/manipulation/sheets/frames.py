@@ -107,26 +107,6 @@ class RecordFunctions:
         _require(dataframe, columns)
         return [{name: value for name, value in record.items() if name not in columns} for record in dataframe]
 
-    def sort_values(self, dataframe: list[Json], by: list[str], ascending: bool = True) -> list[Json]:
-        """Sort the records by columns; those without a value come last.
-
-        Args:
-            dataframe: The records.
-            by: The columns, the most important one first.
-            ascending: Whether small values come first.
-        """
-        names = _names(by)
-        _require(dataframe, names)
-        records = list(dataframe)
-        for name in reversed(names):
-            complete = [record for record in records if record[name] is not None]
-            try:
-                complete.sort(key=operator.itemgetter(name), reverse=not ascending)
-            except TypeError:
-                raise SheetsError(f"TypeError: the values of {name} cannot be compared with one another") from None
-            records = complete + [record for record in records if record[name] is None]
-        return records
-
     def groupby(self, dataframe: list[Json], by: list[str], values: str, aggfunc: str = "sum") -> list[Json]:
         """Get one record for each group of equal values, in the order of these values.
 
