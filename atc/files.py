@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
-from sandbox.private import not_ours
+from protocols.private_files import not_ours
 
 __all__ = [
     "append_line",

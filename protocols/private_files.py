@@ -1,15 +1,19 @@
-"""Files that several processes of one user share: written as a whole, readable for their owner alone, one at a time."""
+"""Files of one user alone, which several processes share: written as a whole, one at a time, where nobody else can.
+
+Anybody who could have made or linked a file could read or choose its content.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["folder_locked", "write_private"]
+__all__ = ["folder_locked", "not_ours", "write_private"]
 
 
 def write_private(path: Path, text: str) -> None:
@@ -36,3 +40,18 @@ def folder_locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def not_ours(path: Path) -> str | None:
+    """The reason against writing something private to a path; None if there is none, or no file yet."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return "is a symbolic link, which is not followed; name the file that it leads to"
+    if status.st_uid not in (0, os.geteuid()):
+        return "belongs to somebody else; name a file of your own"
+    if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+        return "has another name, too (a hard link); name another file"
+    return None

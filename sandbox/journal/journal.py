@@ -28,8 +28,8 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from protocols.errors import UsageError
+from protocols.private_files import not_ours
 from sandbox.body_store import LargeBody, parts
-from sandbox.private import not_ours
 from sandbox.records import CallRecord
 
 __all__ = ["Entry", "Journal", "JournalAttempt", "JournalUnavailableError", "Mark", "State"]

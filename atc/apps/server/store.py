@@ -22,7 +22,7 @@ from typing import Any, Literal
 from atc.apps.server.keys import Client
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from protocols.errors import UsageError
-from sandbox.private import not_ours
+from protocols.private_files import not_ours
 
 __all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RequestStore", "State", "StoredSolve"]
 
