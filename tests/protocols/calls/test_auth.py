@@ -17,6 +17,7 @@ from protocols.calls.redaction import holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 SECRET = "s3cr/t value+ü"
+LOGIN = base64.b64encode(b"ann:pass:word").decode()
 
 
 @pytest.fixture
@@ -32,40 +33,35 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPTY", "  ")
 
 
-def applied(credential: Credential) -> tuple[dict[str, str], list[tuple[str, str]], dict[str, str]]:
-    headers = {"Accept": "*/*", **credential.sign(ANY_REQUEST)}
-    query = [("q", "a"), *credential.query().items()]
-    return headers, query, dict(credential.cookies())
-
-
-def test_a_token_from_the_environment_is_a_bearer_header() -> None:
-    headers, query, cookies = applied(credential("bearer:env:MY_TOKEN", None))
-
-    assert headers == {"Accept": "*/*", "Authorization": f"Bearer {SECRET}"}
-    assert (query, cookies) == ([("q", "a")], {})
-
-
-def test_user_and_password_from_a_file_are_a_basic_header(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spec", "headers", "query", "cookies"),
+    [
+        ("bearer:env:MY_TOKEN", {"Authorization": f"Bearer {SECRET}"}, {}, {}),
+        ("basic:file:{folder}/login: mine", {"Authorization": f"Basic {LOGIN}"}, {}, {}),
+        ("header:X-Key:env:MY_TOKEN", {"X-Key": SECRET}, {}, {}),
+        ("query:key:env:MY_TOKEN", {}, {"key": SECRET}, {}),
+        ("cookie:SESSION:env:MY_TOKEN", {}, {}, {"SESSION": SECRET}),
+        ("key:env:MY_TOKEN", {}, {"api_key": SECRET}, {}),
+        ("session:env:MY_TOKEN", {}, {}, {"SESSION": SECRET}),
+        ("signature:env:MY_TOKEN", {"X-Signature": SECRET}, {}, {}),
+        ("oauth:env:MY_TOKEN", {"Authorization": f"Bearer {SECRET}"}, {}, {}),
+        ("login:env:MY_LOGIN", {"Authorization": f"Basic {LOGIN}"}, {}, {}),
+    ],
+)
+def test_a_credential_goes_where_the_option_or_the_document_says(
+    library: Protocol,
+    tmp_path: Path,
+    spec: str,
+    headers: dict[str, str],
+    query: dict[str, str],
+    cookies: dict[str, str],
+) -> None:
+    """The document has a scheme of each kind; no credential shows its secret."""
     (tmp_path / "login: mine").write_text("ann:pass:word\n")
+    read = credential(spec.replace("{folder}", str(tmp_path)), library)
 
-    headers, _, _ = applied(credential(f"basic:file:{tmp_path}/login: mine", None))
-
-    assert headers["Authorization"] == "Basic " + base64.b64encode(b"ann:pass:word").decode()
-
-
-def test_keys_go_into_the_header_query_or_cookie_that_is_named() -> None:
-    assert applied(credential("header:X-Key:env:MY_TOKEN", None))[0]["X-Key"] == SECRET
-    assert applied(credential("query:key:env:MY_TOKEN", None))[1] == [("q", "a"), ("key", SECRET)]
-    assert applied(credential("cookie:SESSION:env:MY_TOKEN", None))[2] == {"SESSION": SECRET}
-
-
-def test_a_security_scheme_of_the_document_says_itself_where_the_key_goes(library: Protocol) -> None:
-    assert applied(credential("key:env:MY_TOKEN", library))[1][-1] == ("api_key", SECRET)
-    assert applied(credential("session:env:MY_TOKEN", library))[2] == {"SESSION": SECRET}
-    assert applied(credential("signature:env:MY_TOKEN", library))[0]["X-Signature"] == SECRET
-    assert applied(credential("oauth:env:MY_TOKEN", library))[0]["Authorization"] == f"Bearer {SECRET}"
-    assert applied(credential("login:env:MY_LOGIN", library))[0]["Authorization"].startswith("Basic ")
-    assert credential("key:env:MY_TOKEN", library).scheme == "key"
+    assert (dict(read.sign(ANY_REQUEST)), dict(read.query()), dict(read.cookies())) == (headers, query, cookies)
+    assert SECRET not in f"{read!r}{read}{[read]}"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +99,6 @@ def test_a_source_that_holds_nothing_is_named(tmp_path: Path) -> None:
         assert SECRET not in str(caught.value)
 
 
-def test_a_credential_never_shows_its_secret() -> None:
-    bearer = credential("bearer:env:MY_TOKEN", None)
-
-    assert SECRET not in repr(bearer)
-    assert SECRET not in f"{bearer}{[bearer]}"
-
-
 @pytest.mark.parametrize(
     "written",
     [
@@ -136,29 +125,41 @@ def test_a_secret_is_found_in_any_mixture_of_escapes_and_encoding(written: str, 
     assert not holds_secret([written[:-2].encode(encoding)], [header])
 
 
-@pytest.mark.parametrize("word", ["Bearer", "Token", "Basic"])
-def test_of_a_header_what_follows_the_word_is_removed_too(word: str) -> None:
-    """A service says `invalid token abc`, and not `Bearer abc`."""
-    secret = "YW5uOnBhc3N3b3Jk"  # of ann:password
-    header = APIKey(f"{word} {secret}", "header", "Authorization")
-
-    assert redact(f"{word} {secret} | {secret} | {word}", [header]) == f"[secret] | [secret] | {word}"
-    if word == "Basic":
-        assert redact("wrong: password", [header]) == "wrong: [secret]"
+TOKEN_USERS = (("sk_live_4711abcdefgh", ""), ("token4711", "x"), ("ghp_0123456789abcdef", "x-oauth-basic"))
 
 
-def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:
-    basic = credential("basic:env:MY_LOGIN", None)
-    header = applied(basic)[0]["Authorization"]
-
-    assert (
-        redact(f"{header} | ann:pass:word | pass:word | ann", [basic]) == "Basic [secret] | [secret] | [secret] | ann"
-    )
+def header(value: str) -> APIKey:
+    """A value of the header Authorization."""
+    return APIKey(value, "header", "Authorization")
 
 
-def test_text_without_a_secret_stays_as_it_is() -> None:
-    assert redact("nothing here", []) == "nothing here"
-    assert redact("ann is not ab", [BasicLogin("ann:ab")]) == "ann is not ab"
+@pytest.mark.parametrize(
+    ("taken", "text", "redacted"),
+    [
+        (header("Bearer YW5uOnBh"), "Bearer YW5uOnBh | YW5uOnBh | Bearer", "[secret] | [secret] | Bearer"),
+        (header("Token YW5uOnBh"), "Token YW5uOnBh | YW5uOnBh | Token", "[secret] | [secret] | Token"),
+        (header(f"Basic {LOGIN}"), f"Basic {LOGIN} | {LOGIN} | pass:word", "[secret] | [secret] | [secret]"),
+        (BasicLogin("ann:pass:word"), f"Basic {LOGIN} | ann:pass:word | ann", "Basic [secret] | [secret] | ann"),
+        (BasicLogin("ann:pass:word"), "it is pass:word", "it is [secret]"),
+        (BasicLogin("ann:ab"), "ann is not ab", "ann is not ab"),
+        *((BasicLogin(f"{user}:{rest}"), f"no user {user}.", "no user [secret].") for user, rest in TOKEN_USERS),
+        *(
+            (header(f"Basic {base64.b64encode(f'{user}:{rest}'.encode()).decode()}"), user, "[secret]")
+            for user, rest in TOKEN_USERS
+        ),
+        (header('Token token="k3y-0123456789"'), "k3y-0123456789, ann", "[secret], ann"),
+        (header("Session id=1; session=k3y-0123456789"), "k3y-0123456789, ann", "[secret], ann"),
+        (header("ApiKey user=ann,key=k3y-0123456789"), "k3y-0123456789, ann", "[secret], ann"),
+        (header("deadbeef0123456789AB"), "DEADBEEF0123456789AB deadbeef0123456789ab", "[secret] [secret]"),
+        (header("pässwörd-4711ü"), "key pässwörd-4711ü".encode().decode("latin-1"), "key [secret]"),
+        (header("pässwörd-4711ü"), "key pässwörd-4711ü".encode().decode("cp1252"), "key [secret]"),
+    ],
+)
+def test_the_parts_of_a_credential_are_removed_too(taken: Credential, text: str, redacted: str) -> None:
+    """A service says `invalid token abc` and not `Bearer abc`; some take the token as the name of a user; UTF-8 is
+    misread, and hex digits are written in the other case."""
+    assert redact(text, [taken]) == redacted
+    assert redact(text, []) == text
 
 
 def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +191,10 @@ def test_a_secret_is_found_where_two_parts_of_a_stream_meet(size: int) -> None:
 KEY = "sk-Ab3/9+xYz=Qq77LmNoP-tuv_w12.34"
 
 
+def _list(text: str) -> str:
+    return json.dumps({"type": "Buffer", "data": list(text.encode())})
+
+
 def _percent(text: str) -> str:
     return "".join(f"%{byte:02x}" for byte in text.encode())
 
@@ -211,34 +216,6 @@ def _percent(text: str) -> str:
         base64.b64encode(f"ab{KEY}zz".encode()).decode(),
         base64.urlsafe_b64encode(f"abc{KEY}z".encode()).decode(),
         "".join(f"\\u{ord(char):04x}" for char in KEY),
-    ],
-)
-def test_a_secret_is_found_after_one_and_two_encodings(written: str) -> None:
-    """A redirect to a sign-in escapes the query that it repeats, and a proxy repeats a header in base64."""
-    chosen = (APIKey(KEY, "query", "key"),)
-    redacted = redact(f"x {written} y", chosen)
-    streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
-
-    assert "[secret]" in redacted
-    assert KEY[8:16] not in redacted
-    assert "LmNoP" not in redacted
-    assert written[6:-6] not in redacted
-    assert streamed == redacted
-
-
-def test_a_key_of_hex_digits_is_found_in_the_other_case() -> None:
-    chosen = (APIKey("deadbeef0123456789AB", "header", "X-Key"),)
-
-    assert redact("DEADBEEF0123456789AB deadbeef0123456789ab", chosen) == "[secret] [secret]"
-
-
-def _list(text: str) -> str:
-    return json.dumps({"type": "Buffer", "data": list(text.encode())})
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
         KEY.replace("/", "&sol;").replace("+", "&plus;").replace("=", "&equals;").replace("_", "&lowbar;"),
         KEY.replace("/", "&#47").replace("+", "&#x2b").replace("=", "&#061"),
         "".join(f"&#{ord(char)};" for char in KEY),
@@ -257,44 +234,13 @@ def _list(text: str) -> str:
         _list(KEY).replace(" ", ""),
     ],
 )
-def test_a_secret_is_found_in_what_few_services_write(written: str) -> None:
-    """An error page, a cookie library, a mail, a dump of a buffer, a header that was encoded once more."""
+def test_a_secret_is_found_however_it_is_encoded(written: str) -> None:
+    """A redirect escapes the query that it repeats, a proxy repeats a header in base64, a dump has bytes."""
     chosen = (APIKey(KEY, "query", "key"),)
+    redacted = redact(f"x {written} y", chosen)
     streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
 
-    assert "[secret]" in redact(f"x {written} y", chosen)
-    assert written[8:-8] not in redact(f"x {written} y", chosen)
-    assert streamed == redact(f"x {written} y", chosen)
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
-def test_a_secret_with_other_letters_is_found_where_they_were_misread(encoding: str) -> None:
-    """A header in UTF-8 is read as Latin 1, as HTTP has it, and so the letters look odd but say as much."""
-    query_key = APIKey("pässwörd-4711ü", "query", "key")
-    misread = query_key.secret.encode().decode(encoding)
-
-    assert redact(f"key {misread} is wrong", [query_key]) == "key [secret] is wrong"
-
-
-@pytest.mark.parametrize("login", ["sk_live_4711abcdefgh:", "token4711:x", "ghp_0123456789abcdef:x-oauth-basic"])
-def test_a_user_name_that_is_the_token_is_removed_too(login: str) -> None:
-    """Some services want the token as the user's name, and nothing or a word of theirs as the password."""
-    user = login.partition(":")[0]
-    coded = base64.b64encode(login.encode()).decode()
-
-    for login_credential in (
-        BasicLogin(login),
-        APIKey(f"Basic {coded}", "header", "Authorization"),
-    ):
-        assert redact(f"no user {user}.", [login_credential]) == "no user [secret]."
-
-
-@pytest.mark.parametrize(
-    "header",
-    ['Token token="k3y-0123456789"', "Session id=1; session=k3y-0123456789", "ApiKey user=ann,key=k3y-0123456789"],
-)
-def test_the_parts_of_a_header_are_removed_too(header: str) -> None:
-    """A service says `invalid token k3y…`, and not the whole header."""
-    header_credential = APIKey(header, "header", "Authorization")
-
-    assert redact("invalid: k3y-0123456789, ann", [header_credential]) == "invalid: [secret], ann"
+    assert "[secret]" in redacted
+    assert "LmNoP" not in redacted
+    assert written[8:-8] not in redacted
+    assert streamed == redacted
