@@ -583,7 +583,6 @@ def _reply_head(reply: BrokerReply, number: int, function: bool) -> dict[str, ob
         return head
     if reply.failure is not None:
         return {**head, "error": reply.failure, "message": reply.record.error or "", "url": reply.url}
-    head |= {name: getattr(reply, name) for name in ("reason", "url", "encoding", "history")}
+    head |= {name: getattr(reply, name) for name in ("reason", "url", "encoding", "hops")}
     head |= {name: dict(getattr(reply, name)) for name in ("headers", "cookies", "sent")}
-    head["set_on_the_way"] = [dict(cookies) for cookies in reply.set_on_the_way] or [{}] * len(reply.history)
     return {**head, "seconds": reply.record.ms / 1000}

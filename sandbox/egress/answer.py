@@ -66,8 +66,7 @@ class Answerer:
             reply,
             url=sent.hops[-1].url if sent.hops else sent.bound.url,
             sent=self._sent_headers(sent),
-            history=tuple((hop.status, hop.url) for hop in sent.hops),
-            set_on_the_way=tuple(hop.cookies for hop in sent.hops),
+            hops=sent.hops,
             set_cookies=sent.set_cookies,
             failure="TooManyRedirects" if too_many else None,
         )

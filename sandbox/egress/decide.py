@@ -214,6 +214,6 @@ def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
         return "confirmed"
     # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing;
     # unless it had sent the client on to read the outcome.
-    was_read = any(earlier not in (307, 308) for earlier, _ in reply.history)
+    was_read = any(hop.status not in (307, 308) for hop in reply.hops)
     undone = 400 <= status < 500 or status in (307, 308)
     return "failed" if not write or (undone and not was_read) else "unknown"

@@ -21,6 +21,7 @@ from protocols.model import READS, Response, Tool, telling_headers
 from protocols.schema_fields import json_types
 from sandbox.body_forms import described_bytes, read_body, text_encoding, xml_encoding
 from sandbox.body_store import LargeBody, store_body
+from sandbox.egress.stages import Hop
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
@@ -43,9 +44,9 @@ class BrokerReply:
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
     in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
     message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
-    was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies. `form` are
-    the forms that the body may have (see sandbox.body_forms), `result_headers` the headers that the result of a
-    function has, None for none. `set_cookies` has the URLs of the API that set cookies, with their `Set-Cookie` lines.
+    was redirected to; `hops` are the redirects that were followed. `form` are the forms that the body may have (see
+    sandbox.body_forms), `result_headers` the headers that the result of a function has, None for none. `set_cookies`
+    has the URLs of the API that set cookies, with their `Set-Cookie` lines.
     """
 
     record: CallRecord
@@ -58,8 +59,7 @@ class BrokerReply:
     encoding: str | None = None
     form: str = "none"
     result_headers: Mapping[str, str] | None = None
-    history: tuple[tuple[int, str], ...] = ()
-    set_on_the_way: tuple[Mapping[str, str], ...] = ()
+    hops: tuple[Hop, ...] = ()
     set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
     failure: str | None = None
     problem: str | None = None

@@ -8,7 +8,7 @@ from sandbox.egress.allowance import Allowance
 from sandbox.egress.record import CallRecorder
 from sandbox.egress.replies import BrokerReply, headers_of_result, parse_body
 from sandbox.egress.signing import Signer
-from sandbox.egress.stages import Bound
+from sandbox.egress.stages import Bound, Hop
 from sandbox.journal.journal import Entry, JournalAttempt
 
 __all__ = ["replayed", "to_saved"]
@@ -19,9 +19,7 @@ _SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "fa
 def to_saved(reply: BrokerReply) -> dict[str, object]:
     """A reply without its body and record, as JSON."""
     own = {name: getattr(reply, name) for name in _SAVED}
-    cookies = [dict(hop) for hop in reply.set_on_the_way]
-    own |= {"history": reply.history, "raised": reply.raised}
-    own |= {"set_on_the_way": cookies, "set_cookies": reply.set_cookies}
+    own |= {"hops": reply.hops, "raised": reply.raised, "set_cookies": reply.set_cookies}
     return {**own, "status": reply.record.status, "error": reply.record.error}
 
 
@@ -44,9 +42,8 @@ def replayed(
         record,
         **{name: saved[name] for name in _SAVED},
         body=body,
-        history=tuple((status, url) for status, url in saved["history"]),
+        hops=tuple(Hop(*hop) for hop in saved["hops"]),
         raised=tuple(saved.get("raised", ())),
         result_headers=headers_of_result(tool, status, saved["headers"], not body),
         set_cookies=set_cookies,
-        set_on_the_way=tuple(saved.get("set_on_the_way", ())),
     )

@@ -91,7 +91,7 @@ def _perform(exchange: Exchange, method: str, url: object, options: dict[str, ob
     response = Response(reply, content, request)
     bind_to_call(response, reply["index"])
     came_from = str(url)
-    for (status, next_url), cookies in zip(reply["history"], reply["set_on_the_way"], strict=True):  # type: ignore[call-overload]
+    for status, next_url, cookies in reply["hops"]:  # type: ignore[attr-defined]
         head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": cookies}
         response.history.append(Response(head, b"", request))
         came_from = next_url
