@@ -222,7 +222,6 @@ class Engine:
     """A running llama.cpp server; it ends with `stop`, with the object, or with the process.
 
     Args:
-        change: Called with the engine's module and its parameters before the start; may change these.
         keep: The folder for cached prefixes.
         threads: Threads to compute with, by default `default_threads()`.
         adapter: A LoRA adapter in a GGUF file.
@@ -232,7 +231,6 @@ class Engine:
         self,
         file: Path,
         context: int,
-        change: Callable[[Any, Any], None] = lambda engine, parameters: None,
         keep: Path | None = None,
         threads: int | None = None,
         adapter: Path | None = None,
@@ -258,7 +256,6 @@ class Engine:
                 parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]
                 if (factor := rope_factor(adapter)) != 1:
                     parameters.rope_freq_scale = 1 / factor
-            change(xllamacpp, parameters)
             server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
             if adapter is not None:

@@ -129,12 +129,12 @@ class DefUse:
             node = definition.value
         return node
 
-    def constant(self, node: ast.expr, default: object = None) -> object:
-        """The constant that an expression is, literal lists and dicts included; `default` for any other."""
+    def constant(self, node: ast.expr) -> object:
+        """The constant that an expression is, literal lists and dicts included; None for any other."""
         try:
             return ast.literal_eval(self.resolve(node))
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            return default
+            return None
 
     def origins(self, node: ast.expr, is_source: IsSource) -> tuple[ValueOrigin, ...]:
         """Where a value may be taken from, unchanged; empty where it is computed, or not of any source."""

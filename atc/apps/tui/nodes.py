@@ -104,15 +104,11 @@ def end_text(node: SearchNode) -> str:
     return f"{sign} {word}: {reason}" if reason else f"{sign} {word}"
 
 
-def node_line(node: SearchNode, thought: int = TEXT_WIDTH) -> str:
-    """A message in one line: its thought, its calls with the start of what came back, how it ended.
-
-    Args:
-        thought: Most characters of the thought.
-    """
+def node_line(node: SearchNode) -> str:
+    """A message in one line: its thought, its calls with the start of what came back, how it ended."""
     calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
     correction = f"✗ {one_line(node.correction)}" if node.correction else ""
-    return _joined([one_line(node.thought, thought), *calls, correction, end_text(node)])
+    return _joined([one_line(node.thought), *calls, correction, end_text(node)])
 
 
 def changed_line(before: SearchNode, node: SearchNode) -> str:

@@ -102,7 +102,7 @@ def test_a_constant_is_known_through_variables() -> None:
     flow = analysed('a = ["x", -1]\nb = a\nuse(b)')
     assert flow.constant(argument(flow)) == ["x", -1]
     flow = analysed("a = 1\nif y:\n    a = 2\nuse(a)")
-    assert flow.constant(argument(flow), "none") == "none"
+    assert flow.constant(argument(flow)) is None
 
 
 def test_what_is_no_python_has_no_analysis() -> None:
