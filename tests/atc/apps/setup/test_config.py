@@ -133,7 +133,7 @@ def test_the_file_is_named_by_the_environment(project: Path, monkeypatch: pytest
             "[check]\nmodle = 'x'",
             "[check] modle: unknown key; the keys there are api, auth, json, only, query, store, without",
         ),
-        ("[contract]\nshwo = {}", "[contract] shwo: unknown key (did you mean show?); the keys there are diff"),
+        ("[contract]\nshwo = {}", "[contract] shwo: unknown key (did you mean show?); the keys there are show"),
         ("seed = 'x'", "atc.toml: seed must be a whole number, not a string"),
         ("[run]\ncpu = -1", "[run] cpu: -1.0 is not in the range x>0"),
         ("writes = 'sometimes'", "atc.toml: writes: 'sometimes' is not one of 'ask', 'allow', 'deny'"),
