@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -25,8 +25,6 @@ from protocols.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from atc.models import Model
-    from benchmarks.toolbench.evaluation.judge import Judge
     from benchmarks.toolbench.evaluation.sources import JudgedRun
 
 __all__ = ["evaluate"]
@@ -69,8 +67,8 @@ def convert(answers: Path, method: str | None, out: Path) -> None:
 class _JudgeOptions:
     """The judge, and what it judges."""
 
-    judge: str | None = option(
-        "--judge", metavar="MODEL", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
+    judge: str = option(
+        "--judge", required=True, metavar="MODEL", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
     )
     out: Path = option(
         "--out",
@@ -101,12 +99,12 @@ class _PassOptions(_JudgeOptions):
     """The command line of `atc eval pass-rate`."""
 
     run: Path = argument(type=_place, metavar="RUN|FILE")
-    edition: Literal["1", "2", "sopr", "fac"] = option(
+    edition: Literal["2", "sopr", "fac"] = option(
         "--edition",
-        type=click.Choice(["1", "2", "sopr", "fac"]),
+        type=click.Choice(["2", "sopr", "fac"]),
         default="2",
         show_default=True,
-        help="1: a rule without a judge; 2: status of answer and task; sopr: of the answer; fac: is it complete.",
+        help="2: status of answer and task; sopr: of the answer; fac: is it complete.",
     )
     times: int | None = option(
         "--times",
@@ -122,13 +120,12 @@ class _WinOptions(_JudgeOptions):
 
     reference: Path = argument(type=_place, metavar="REFERENCE")
     candidate: Path = argument(type=_place, metavar="CANDIDATE")
-    edition: Literal["1", "2", "sowr"] = option(
+    edition: Literal["2", "sowr"] = option(
         "--edition",
-        type=click.Choice(["1", "2", "sowr"]),
+        type=click.Choice(["2", "sowr"]),
         default="2",
         show_default=True,
-        help="1: fewer steps to a solved answer; 2: pass labels, status, then the better answer; sowr: status, then "
-        "the better answer.",
+        help="2: pass labels, status, then the better answer; sowr: status, then the better answer.",
     )
     times: int | None = option(
         "--times", type=click.IntRange(min=1), metavar="N", help="Comparisons of each pair  [default: 4]"
@@ -149,11 +146,6 @@ def pass_rate(options: _PassOptions) -> None:
     from benchmarks.toolbench.evaluation.results import judged_summary
     from benchmarks.toolbench.evaluation.sources import open_answers
 
-    if options.edition == "1":
-        if options.judge or options.times:
-            raise click.UsageError("--edition 1 is a rule: leave out --judge and --times")
-    elif not options.judge:
-        raise click.UsageError("Missing option '--judge' (only --edition 1 needs none).")
     run = open_answers(options.run)
     ids = _ids(options.ids, [run])
     times = options.times or TIMES[options.edition]
@@ -183,8 +175,6 @@ def win_rate(options: _WinOptions) -> None:
     from benchmarks.toolbench.evaluation.sources import open_answers
     from benchmarks.toolbench.evaluation.win_rate import WIN_TIMES, win_prompts
 
-    if not options.judge:
-        raise click.UsageError("Missing option '--judge'.")
     reference, candidate = open_answers(options.reference), open_answers(options.candidate)
     if reference.method == candidate.method:
         raise UsageError(
@@ -192,10 +182,10 @@ def win_rate(options: _WinOptions) -> None:
         )
     ids = _ids(options.ids, [reference, candidate])
     times = options.times or WIN_TIMES
-    prompts = win_prompts(options.edition, options.compat)
+    prompts = win_prompts(options.edition)
     names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
     with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}) as evaluation:
-        judge = cast("Judge", evaluation.judge)
+        judge = evaluation.judge
         steps = compare_runs(reference, candidate, ids, judge, options.edition, times, options.compat, options.workers)
         compared = evaluation.watch(steps, len(ids))
         write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
@@ -225,8 +215,6 @@ class _Evaluation:
         self._options = options
         self._prompts = prompts
         self._names = names
-        self._model: Model | None = None
-        self.judge: Judge | None = None
 
     def __enter__(self) -> _Evaluation:
         from atc.models import open_model
@@ -238,15 +226,13 @@ class _Evaluation:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
-        if options.judge:
-            self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
-            self.judge = Judge(self._model, options.out, options.verdicts, options.compat)
+        self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
+        self.judge = Judge(self._model, options.out, options.verdicts, options.compat)
         self._prompt_hash = prompts_hash(self._prompts)
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if self._model is not None:
-            self._model.close()
+        self._model.close()
 
     def watch(self, steps: Iterable[Row], total: int) -> list[Row]:
         """Collect the judged queries; a bar on stderr shows how many there are."""
@@ -262,7 +248,7 @@ class _Evaluation:
         from benchmarks.toolbench.evaluation.summary_table import summary_table
 
         options = self._options
-        settings = {"judge": options.judge or "a rule", "compat": options.compat, "prompt_sha256": self._prompt_hash}
+        settings = {"judge": options.judge, "compat": options.compat, "prompt_sha256": self._prompt_hash}
         date = datetime.now(UTC).date().isoformat()
         summary = {**figures, **self._names, "measure": kind, **settings, "date": date}
         if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):

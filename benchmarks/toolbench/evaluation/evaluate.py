@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 def judge_run(
     run: JudgedRun,
     ids: Sequence[str],
-    judge: Judge | None,
+    judge: Judge,
     edition: PassEdition,
     times: int,
     compat: bool = False,
@@ -79,7 +79,7 @@ def _seed(run: JudgedRun, query_id: str) -> int:
     return int(answer.content_hash, 16) if answer else 0
 
 
-def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int, judge: Judge | None) -> Iterator[Result]:
+def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int, judge: Judge) -> Iterator[Result]:
     """The results in the order of the ids; after an error or ctrl-C no thread asks anything more."""
     if workers == 1:
         yield from map(work, ids)
@@ -88,8 +88,7 @@ def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int, j
     try:
         yield from pool.map(work, ids)
     except BaseException:
-        if judge is not None:
-            judge.stop()
+        judge.stop()
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

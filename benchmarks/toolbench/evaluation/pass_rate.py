@@ -1,14 +1,12 @@
 """Judge single answers: pass rate, solvable pass rate (SoPR) and final answer completeness (FAC).
 
-Editions: `1` is a rule without a judge (ToolLLM, first version, section 3.1); `2` asks for the answer's and the task's
-status (second version); `sopr` and `fac` are StableToolBench's. Where the published code draws lots, we count a half:
-`--compat` does as published, with its defects.
+Editions: `2` asks for the answer's and the task's status (ToolLLM, second version); `sopr` and `fac` are
+StableToolBench's. Where the published code draws lots, we count a half: `--compat` does as published, with its defects.
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,10 +39,10 @@ __all__ = [
     "status_of",
 ]
 
-PassEdition = Literal["1", "2", "sopr", "fac"]
+PassEdition = Literal["2", "sopr", "fac"]
 
-TIMES: Mapping[str, int] = {"1": 1, "2": 4, "sopr": 3, "fac": 1}
-"""How often each answer is judged, by edition, as published; edition 1 is a rule."""
+TIMES: Mapping[str, int] = {"2": 4, "sopr": 3, "fac": 1}
+"""How often each answer is judged, by edition, as published."""
 
 MISSING, TIE = "Missing", "Tie"
 """The labels of a query without an answer, and of one whose repetitions have no majority."""
@@ -71,9 +69,6 @@ _SCORES: Mapping[str, float] = {
     "Unsolved": 0.0,
     MISSING: 0.0,
 }
-
-_APOLOGY = re.compile(r"\b(sorry|apolog\w+|unfortunately|regret\w*)\b", re.IGNORECASE)
-_INABILITY = re.compile(r"\b(can ?not|can.t|couldn.t|could not|unable|not able|no proper|failed to)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,28 +129,17 @@ def majority(labels: Sequence[str]) -> str:
 def pass_prompts(edition: PassEdition) -> tuple[str, ...]:
     """The templates of an edition."""
     status = (ANSWER_STATUS.name, STEPS_STATUS.name)
-    names = {"1": (), "2": (*status, SOLVABILITY.name), "sopr": status, "fac": (COMPLETENESS.name,)}[edition]
-    return (*names, AGAIN) if names else ()
+    names = {"2": (*status, SOLVABILITY.name), "sopr": status, "fac": (COMPLETENESS.name,)}[edition]
+    return (*names, AGAIN)
 
 
 def judge_answer(
-    answer: JudgedAnswer, judge: Judge | None, edition: PassEdition, times: int, compat: bool = False
+    answer: JudgedAnswer, judge: Judge, edition: PassEdition, times: int, compat: bool = False
 ) -> tuple[Repetition, ...]:
     """Judge an answer `times` times. Raises: ModelError: The judge cannot be had."""
-    if edition == "1" or judge is None:
-        return (_by_rule(answer),)
     if edition == "fac":
         return tuple(_completeness(answer, judge, repetition, compat) for repetition in range(times))
     return tuple(status_of(answer, judge, repetition, edition, compat) for repetition in range(times))
-
-
-def _by_rule(answer: JudgedAnswer) -> Repetition:
-    """Passed: the last call is Finish with an answer, which is no apology for being unable."""
-    text = answer.text
-    refusal = _APOLOGY.search(text[:400]) and _INABILITY.search(text[:400])
-    if answer.finished and not answer.gave_up and text and not refusal:
-        return Repetition("Solved", "Solvable", "Passed", "the last call gives an answer")
-    return Repetition("Unsolved", "Solvable", "Failed", "a refusal" if refusal else "no final answer")
 
 
 def status_of(

@@ -21,9 +21,7 @@ from benchmarks.toolbench.evaluation.judged import AnswerCall, JudgedAnswer
 __all__ = [
     "AGAIN",
     "ANSWER_STATUS",
-    "BETTER_ANSWER",
     "COMPLETENESS",
-    "COUNTS",
     "PREFERENCE",
     "SOLVABILITY",
     "STEPS_STATUS",
@@ -56,7 +54,7 @@ class JudgeQuestion:
     @property
     def form(self) -> str:
         """The line that the judge has to write."""
-        return f"Verdict: {'|'.join(self.words)}" if self.words else "Counts: 0 succeeded, 0 different"
+        return f"Verdict: {'|'.join(self.words)}"
 
     @property
     def sha256(self) -> str:
@@ -65,9 +63,6 @@ class JudgeQuestion:
 
     def read(self, reply: str) -> str | None:
         """The verdict of a reply, None where it has none or contradicts itself."""
-        if not self.words:
-            counts = set(_COUNTS.findall(reply))
-            return " ".join(counts.pop()) if len(counts) == 1 else None
         by_lower = {word.lower(): word for word in self.words}
         verdicts = {match.lower() for match in _VERDICT.findall(reply)}
         return by_lower.get(verdicts.pop()) if len(verdicts) == 1 else None
@@ -81,16 +76,13 @@ class JudgeQuestion:
 
 
 _VERDICT = re.compile(r"^[\s*_`#>-]*verdict[*_`]*\s*:[\s*_`]*([a-z]+)[\s*_`.]*$", re.IGNORECASE | re.MULTILINE)
-_COUNTS = re.compile(r"^\s*counts\s*:\s*(\d+) succeeded, (\d+) different[\s.]*$", re.IGNORECASE | re.MULTILINE)
 
 _STATUS = ("Solved", "Unsure", "Unsolved")
 ANSWER_STATUS = JudgeQuestion("answer_status", _STATUS)
 STEPS_STATUS = JudgeQuestion("steps_status", _STATUS)
 SOLVABILITY = JudgeQuestion("solvability", ("Solvable", "Unsure", "Unsolvable"))
 PREFERENCE = JudgeQuestion("preference", ("First", "Second", "Tie"))
-BETTER_ANSWER = JudgeQuestion("better_answer", ("First", "Second", "Tie"))
 COMPLETENESS = JudgeQuestion("completeness", ("Solved", "Unsolved"))
-COUNTS = JudgeQuestion("counts", ())
 
 
 @cache

@@ -1,29 +1,22 @@
-"""Compare the answers of two methods: win rate by the criteria of both editions of ToolEval, and SoWR.
+"""Compare the answers of two methods: win rate by the criteria of ToolEval, and SoWR.
 
 Each pair is put to the judge in both orders; a disagreement is a tie. The verdicts of an order are stored under the two
 answers, so swapping the methods swaps the result and asks nothing anew.
-Source: ToolLLM, first version, appendix B.2 (edition `1`); second version, "Details for Win Rate" (edition `2`);
-StableToolBench (edition `sowr`).
+Source: ToolLLM, second version, "Details for Win Rate" (edition `2`); StableToolBench (edition `sowr`).
 """
 
 from __future__ import annotations
 
-import json
-import math
 import random
 from dataclasses import dataclass
 from typing import Literal
 
 from benchmarks.toolbench.evaluation.judge import Judge, Verdict
-from benchmarks.toolbench.evaluation.judged import FINISH, AnswerCall, JudgedAnswer
+from benchmarks.toolbench.evaluation.judged import JudgedAnswer
 from benchmarks.toolbench.evaluation.pass_rate import TIE, JudgedQuery, PassEdition, pass_prompts
 from benchmarks.toolbench.evaluation.questions import (
     AGAIN,
-    BETTER_ANSWER,
-    COUNTS,
     PREFERENCE,
-    JudgeQuestion,
-    answer_values,
     pair_values,
 )
 
@@ -38,15 +31,13 @@ __all__ = [
     "win_prompts",
 ]
 
-WinEdition = Literal["1", "2", "sowr"]
+WinEdition = Literal["2", "sowr"]
 Winner = Literal["reference", "candidate", "tie"]
 
 WIN_TIMES = 4
 """How often each pair is compared, unless told otherwise."""
 
 _SEED = 42
-_NEVER = -1e5
-"""The score of an answer without steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +86,10 @@ def pass_edition(edition: WinEdition) -> PassEdition:
     return "2" if edition == "2" else "sopr"
 
 
-def win_prompts(edition: WinEdition, compat: bool) -> tuple[str, ...]:
+def win_prompts(edition: WinEdition) -> tuple[str, ...]:
     """The templates of an edition, those for single answers included."""
     single = tuple(name for name in pass_prompts(pass_edition(edition)) if name != AGAIN)
-    if edition != "1":
-        return (*single, PREFERENCE.name, AGAIN)
-    return (*single, BETTER_ANSWER.name, *((COUNTS.name,) if compat else ()), AGAIN)
+    return (*single, PREFERENCE.name, AGAIN)
 
 
 def compare_answers(
@@ -111,7 +100,7 @@ def compare_answers(
     Args:
         reference: With at least `times` judgements by `pass_edition(edition)`, where it has an answer; so `candidate`.
         compat: As published: one order, drawn; the statuses stay in the order in which they were (a defect); lots in
-            place of ties; in edition 1 the judge counts the calls; SoWR's shortcut by status never takes place.
+            place of ties; SoWR's shortcut by status never takes place.
     Raises: ModelError: The judge cannot be had.
     """
     first, second = reference.answer, candidate.answer
@@ -126,7 +115,7 @@ def compare_answers(
     for repetition in range(times):
         statuses = (reference.repetitions[repetition].solved, candidate.repetitions[repetition].solved)
         pair = _Pair(first, second, statuses, judge, repetition, compat)
-        rounds.append({"1": pair.by_steps, "2": pair.by_status, "sowr": pair.by_solved}[edition]())
+        rounds.append(pair.by_status() if edition == "2" else pair.by_solved())
     return ComparedQuery(reference.query_id, first, second, tuple(rounds))
 
 
@@ -162,7 +151,7 @@ class _Pair:
                 break
             if any(matches):
                 return Round(self._by_place(matches.index(True) ^ swapped), f"only one {status}")
-        return self._choose(PREFERENCE)
+        return self._choose()
 
     def by_solved(self) -> Round:
         """SoWR: a solved answer beats an unsolved one; else the judge chooses.
@@ -173,54 +162,16 @@ class _Pair:
             return self._by_statuses(swapped=False)
         if set(self.statuses) == {"Solved", "Unsolved"}:
             return Round(self._by_place(self.statuses.index("Solved")), "only one Solved")
-        return self._choose(PREFERENCE)
+        return self._choose()
 
-    def by_steps(self) -> Round:
-        """Edition 1: an answer beats none, a solved one an unsolved one; then the steps decide."""
-        written = [not self.reference.gave_up, not self.candidate.gave_up]
-        if written.count(True) == 1:
-            return Round(self._by_place(written.index(True)), "only one answer")
-        solved = [status == "Solved" for status in self.statuses]
-        if not any(written) or not any(solved):
-            return self._by_score()
-        if solved.count(True) == 1:
-            return Round(self._by_place(solved.index(True)), "only one Solved")
-        steps = (self.reference.total_steps, self.candidate.total_steps)
-        if steps[0] != steps[1]:
-            return Round(self._by_place(steps.index(min(steps))), "fewer steps")
-        return self._choose(BETTER_ANSWER)
-
-    def _by_score(self) -> Round:
-        scores, unparsed = [], 0
-        for answer in (self.reference, self.candidate):
-            succeeded, different, unread = self._counts(answer)
-            unparsed += unread
-            steps = answer.total_steps
-            scores.append(10 * succeeded + 5 * different - 5 * math.log(steps) if steps > 0 else _NEVER)
-        if scores[0] == scores[1]:
-            return Round(self._lot() if self.compat else "tie", "equal scores", unparsed)
-        return Round(self._by_place(scores.index(max(scores))), "better score", unparsed)
-
-    def _counts(self, answer: JudgedAnswer) -> tuple[int, int, int]:
-        """Calls that succeeded, different functions, and unread replies; as published the judge counts."""
-        if self.compat:
-            values = answer_values(answer)
-            verdict = self.judge.ask(COUNTS, values, answer.query_id, [answer.content_hash], self.repetition)
-            if not verdict.parsed:
-                return 0, 0, 1
-            succeeded, different = map(int, verdict.word.split())
-            return succeeded, different, 0
-        calls = [call for call in answer.calls if call.name != FINISH]
-        return sum(map(_succeeded, calls)), len({call.name for call in calls}), 0
-
-    def _choose(self, question: JudgeQuestion) -> Round:
+    def _choose(self) -> Round:
         """The judge's choice; the same answers tie."""
         if self.reference.content_hash == self.candidate.content_hash:
             return Round(self._lot() if self.compat else "tie", "same answers")
         if self.compat:
-            return self._choose_once(question)
-        forward = self._ask(question, self.reference, self.candidate)
-        backward = self._ask(question, self.candidate, self.reference)
+            return self._choose_once()
+        forward = self._ask(self.reference, self.candidate)
+        backward = self._ask(self.candidate, self.reference)
         unparsed = sum(not verdict.parsed for verdict in (forward, backward))
         if (forward.word, backward.word) == ("First", "Second"):
             return Round("reference", "judge", unparsed)
@@ -229,20 +180,20 @@ class _Pair:
         agreed = forward.word == backward.word == "Tie"
         return Round("tie", "unparsed" if unparsed else "judge" if agreed else "the orders disagree", unparsed)
 
-    def _choose_once(self, question: JudgeQuestion) -> Round:
+    def _choose_once(self) -> Round:
         """As published: in the order that was drawn, and by lot without a choice."""
         shuffled = self._shuffled()
         answers = (self.candidate, self.reference) if shuffled else (self.reference, self.candidate)
-        verdict = self._ask(question, *answers)
+        verdict = self._ask(*answers)
         if verdict.word in ("First", "Second"):
             place = ("First", "Second").index(verdict.word)
             return Round(self._by_place(place ^ shuffled), "judge")
         return Round(self._lot(), "lot", int(not verdict.parsed))
 
-    def _ask(self, question: JudgeQuestion, first: JudgedAnswer, second: JudgedAnswer) -> Verdict:
+    def _ask(self, first: JudgedAnswer, second: JudgedAnswer) -> Verdict:
         values = pair_values(first, second, raw=self.compat)
         hashes = [first.content_hash, second.content_hash]
-        return self.judge.ask(question, values, first.query_id, hashes, self.repetition)
+        return self.judge.ask(PREFERENCE, values, first.query_id, hashes, self.repetition)
 
     @staticmethod
     def _by_place(place: int) -> Winner:
@@ -256,13 +207,3 @@ class _Pair:
 
     def _draw(self, purpose: str) -> random.Random:
         return random.Random(f"{_SEED}:{purpose}:{self.reference.query_id}:{self.repetition}")
-
-
-def _succeeded(call: AnswerCall) -> bool:
-    """True for a response that holds no error."""
-    try:
-        response = json.loads(call.response)
-    except ValueError:
-        # An observation that was cut is no JSON; its beginning still tells the error.
-        return bool(call.response.strip()) and call.response.lstrip().startswith(('{"error": ""', '{"error":""'))
-    return not (isinstance(response, dict) and response.get("error"))

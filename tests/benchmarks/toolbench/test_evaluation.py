@@ -208,7 +208,7 @@ def test_pass_files_hold_counts_and_labels(endpoint_judge: JudgeServer, tmp_path
 
 
 def test_bad_usage_is_told(tmp_path: Path) -> None:
-    """No judge, a judge for a rule, two runs of one name, ids of another subset, a file that is none."""
+    """No judge, two runs of one name, ids of another subset, a file that is none."""
     file = write_answers(tmp_path / "mine", [answer("1")])
     out = ("--out", tmp_path / "out")
     (tmp_path / "ids.json").write_text("[99]")
@@ -216,7 +216,6 @@ def test_bad_usage_is_told(tmp_path: Path) -> None:
     judged = ("--judge", "openai:judge", *out)
 
     assert "Missing option '--judge'" in atc_eval("pass-rate", file, *out).stderr
-    assert "is a rule" in atc_eval("pass-rate", file, "--edition", "1", *judged).stderr
     assert "both are called 'mine'" in atc_eval("win-rate", file, file, *judged).stderr
     assert "none of the ids" in atc_eval("pass-rate", file, *judged, "--ids", tmp_path / "ids.json").stderr
     assert "is no converted answer file" in atc_eval("pass-rate", tmp_path / "none.json", *judged).stderr

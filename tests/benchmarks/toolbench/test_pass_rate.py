@@ -11,15 +11,10 @@ from benchmarks.toolbench.evaluation.pass_rate import COMBINED, JudgedQuery, Rep
 from benchmarks.toolbench.evaluation.results import judged_summary
 from protocols.errors import UsageError
 from tests.benchmarks.toolbench.judging import (
-    SUBSET,
     always,
     answer,
-    atc_eval,
     judge,
     run,
-    summary,
-    table,
-    write_answers,
 )
 
 
@@ -152,26 +147,3 @@ def test_compat_fac_reads_any_reply_and_shows_raw_arguments(tmp_path: Path) -> N
     assert '"return_type": "give_answer"' in prompts[0]
     with pytest.raises(UsageError, match="no answer to query 3"):
         list(judge_run(run(answer("1")), ["1", "3"], published, "fac", 1, compat=True))
-
-
-def test_edition_1_is_a_rule(tmp_path: Path) -> None:
-    """Finish with an answer that is no refusal; no judge, no verdicts."""
-    answers = [
-        answer("1"),
-        answer("2", "I'm sorry, with these functions I cannot tell."),
-        answer("3", ""),
-        answer("4", ending=False),
-        answer("5", "Sorry for the delay: Tom made it."),
-    ]
-    file = write_answers(tmp_path / "mine", answers)
-    assert atc_eval("pass-rate", file, "--edition", "1", "--out", tmp_path / "out").exit_code == 0
-
-    assert [row["pass_rate_label"] for row in table(tmp_path / "out" / f"{SUBSET}_mine.csv")] == [
-        "passed",
-        "failed",
-        "failed",
-        "failed",
-        "passed",
-    ]
-    assert summary(tmp_path / "out")["rate"] == 0.4
-    assert not (tmp_path / "out" / "verdicts.jsonl").exists()
