@@ -16,132 +16,66 @@ def _order(status: int, body: object, kind: str = "application/json") -> object:
     return lambda request: (status, {"Content-Type": kind}, body if isinstance(body, str) else json.dumps(body))
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        pytest.param(
-            {
-                "title": "One or more errors.",
-                "status": 400,
-                "errors": {"amount": ["must be positive"], "$.day": ["no day"]},
-            },
-            "amount: must be positive; $.day: no day",
-            id="ASP.NET Core",
-        ),
-        pytest.param(
-            {
-                "title": "You lack credit.",
-                "detail": "It costs 50 and 30 are there.",
-                "balance": 30,
-                "accounts": ["/a/1"],
-            },
-            "It costs 50 and 30 are there; You lack credit.",
-            id="RFC 9457",
-        ),
-        pytest.param(
-            {"title": "Bad Request", "invalid-params": [{"name": "age", "reason": "must be an integer"}]},
-            "age: must be an integer",
-            id="RFC 9457, invalid-params",
-        ),
-        pytest.param(
-            {
-                "detail": [
-                    {"type": "missing", "loc": ["query", "day"], "msg": "Field required", "input": None},
-                    {
-                        "loc": ["body", "items", 0, "price"],
-                        "msg": "Input should be a number",
-                        "input": "a b",
-                        "url": "x y",
-                    },
-                ]
-            },
-            "query.day: Field required; body.items[0].price: Input should be a number",
-            id="FastAPI",
-        ),
-        pytest.param(
-            {
-                "errors": [
-                    {
-                        "title": "Invalid",
-                        "detail": "Name is too short.",
-                        "source": {"pointer": "/data/attributes/name"},
-                    },
-                    {"title": "Invalid parameter", "source": {"parameter": "include"}},
-                ]
-            },
-            "/data/attributes/name: Name is too short; include: Invalid parameter",
-            id="JSON:API",
-        ),
-        pytest.param(
-            {
-                "title": ["May not be blank."],
-                "rows": [{}, {"n": ["No integer."]}],
-                "non_field_errors": ["The days clash."],
-            },
-            "title: May not be blank; rows[1].n: No integer; The days clash.",
-            id="Django REST framework",
-        ),
-        pytest.param(
-            {"errors": {"message": ["is too short"], "base": ["Nothing was ordered"]}},
-            "message: is too short; Nothing was ordered",
-            id="Rails",
-        ),
-        pytest.param(
-            {
-                "data": None,
-                "errors": [{"message": "No such user", "path": ["user"], "extensions": {"stacktrace": ["at x y"]}}],
-            },
-            "user: No such user",
-            id="GraphQL",
-        ),
-        pytest.param(
-            {
-                "error": {
-                    "code": 400,
-                    "message": "Request contains an invalid argument.",
-                    "status": "INVALID_ARGUMENT",
-                    "details": [
-                        {"@type": "t", "fieldViolations": [{"field": "page_size", "description": "too large"}]}
-                    ],
-                }
-            },
-            "page_size: too large; Request contains an invalid argument.",
-            id="Google",
-        ),
-        pytest.param(
-            {
-                "error": "Bad Request",
-                "path": "/orders",
-                "message": "Validation failed. Error count: 1",
-                "errors": [
-                    {"field": "name", "defaultMessage": "must not be blank", "arguments": [{"defaultMessage": "x"}]}
-                ],
-            },
-            "name: must not be blank; Validation failed. Error count: 1",
-            id="Spring",
-        ),
-        pytest.param(
-            {
-                "error": {
-                    "issues": [{"code": "x", "path": ["user", "name"], "message": "Expected string"}],
-                    "name": "ZodError",
-                }
-            },
-            "user.name: Expected string",
-            id="Zod",
-        ),
-        pytest.param(
-            {
-                "message": "Validation Failed",
-                "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}],
-            },
-            "title: missing_field; Validation Failed",
-            id="GitHub",
-        ),
-    ],
-)
-def test_every_wrong_field_is_named(run: Run, body: object, reason: str) -> None:
+BODIES = """\
+ASP.NET Core
+amount: must be positive; $.day: no day
+{"title": "One or more errors.", "status": 400, "errors": {"amount": ["must be positive"], "$.day": ["no day"]}}
+
+RFC 9457
+It costs 50 and 30 are there; You lack credit.
+{"title": "You lack credit.", "detail": "It costs 50 and 30 are there.", "balance": 30, "accounts": ["/a/1"]}
+
+RFC 9457, invalid-params
+age: must be an integer
+{"title": "Bad Request", "invalid-params": [{"name": "age", "reason": "must be an integer"}]}
+
+FastAPI
+query.day: Field required; body.items[0].price: Input should be a number
+{"detail": [{"type": "missing", "loc": ["query", "day"], "msg": "Field required", "input": null}, {"loc": ["body",
+"items", 0, "price"], "msg": "Input should be a number", "input": "a b", "url": "x y"}]}
+
+JSON:API
+/data/attributes/name: Name is too short; include: Invalid parameter
+{"errors": [{"title": "Invalid", "detail": "Name is too short.", "source": {"pointer": "/data/attributes/name"}},
+{"title": "Invalid parameter", "source": {"parameter": "include"}}]}
+
+Django REST framework
+title: May not be blank; rows[1].n: No integer; The days clash.
+{"title": ["May not be blank."], "rows": [{}, {"n": ["No integer."]}], "non_field_errors": ["The days clash."]}
+
+Rails
+message: is too short; Nothing was ordered
+{"errors": {"message": ["is too short"], "base": ["Nothing was ordered"]}}
+
+GraphQL
+user: No such user
+{"data": null, "errors": [{"message": "No such user", "path": ["user"], "extensions": {"stacktrace": ["at x y"]}}]}
+
+Google
+page_size: too large; Request contains an invalid argument.
+{"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT", "details":
+[{"@type": "t", "fieldViolations": [{"field": "page_size", "description": "too large"}]}]}}
+
+Spring
+name: must not be blank; Validation failed. Error count: 1
+{"error": "Bad Request", "path": "/orders", "message": "Validation failed. Error count: 1", "errors": [{"field": "name",
+"defaultMessage": "must not be blank", "arguments": [{"defaultMessage": "x"}]}]}
+
+Zod
+user.name: Expected string
+{"error": {"issues": [{"code": "x", "path": ["user", "name"], "message": "Expected string"}], "name": "ZodError"}}
+
+GitHub
+title: missing_field; Validation Failed
+{"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}
+"""
+"""Who answers so, the reason that is read, and the body."""
+
+
+@pytest.mark.parametrize("block", BODIES.split("\n\n"), ids=lambda block: block.partition("\n")[0])
+def test_every_wrong_field_is_named(run: Run, block: str) -> None:
     """Details come with their field and before what sums them up; a title that only says that it failed is left out."""
+    _, reason, body = block.split("\n", 2)
     done = run(PATHS, "POST_orders()", handle=_order(422, body))
 
     assert done.exit_code == 1
