@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.tasks.gold_tools import match_gold
 from benchmarks.tasks.task_files import gold_item, read_entries
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
-from protocols.calls.path_matching import match_gold
 from protocols.documents.tool_records import identifiers
 from protocols.errors import UsageError
 from protocols.model import Protocol

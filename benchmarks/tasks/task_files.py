@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from benchmarks.tasks.gold_tools import match_gold
 from benchmarks.tasks.metrics import Gold
-from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 

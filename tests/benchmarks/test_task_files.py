@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.data_command import pull as pull_command
 from benchmarks.tasks.download import SOURCES, DownloadSource, pull
+from benchmarks.tasks.gold_tools import match_gold
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
 from protocols import Protocol, UsageError, load
@@ -28,6 +29,8 @@ from tests.local_api import LocalAPI
 NOBODY = "http://127.0.0.1:9"
 """Where nothing listens."""
 DOCUMENT = b"openapi: 3.1.0\n"
+
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 def sha256(content: bytes) -> str:
@@ -94,6 +97,19 @@ def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) ->
     assert task == Task(
         0, "tmdb-q7", "q", Gold({SEARCH: 3, CREDITS: 1}, counted=True), (CREDITS, LATEST, SEARCH), "tmdb"
     )
+
+
+def test_a_gold_call_finds_its_tool() -> None:
+    """By its name, its path, its URL, or as the only tool whose path differs by a plural."""
+    trams = load(SAMPLES / "tram.tools.json")
+    assert match_gold(trams, "GET /stops/{id}") == "GET_stop"
+    assert match_gold(trams, "GET https://trams.example/v1/stops/{stop_id}/departures") == "GET_departures"
+    assert match_gold(trams, "POST_ticket") == "POST_ticket"
+    with pytest.warns(UserWarning, match="taken for GET_departures"):
+        assert match_gold(trams, "GET /stop/{id}/departures") == "GET_departures"
+    for unknown in ("GET /bridges", "PUT /stops/{id}", "GET_bridges"):
+        with pytest.raises(UsageError, match="is no tool of"):
+            match_gold(trams, unknown)
 
 
 def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:

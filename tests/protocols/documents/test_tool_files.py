@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols import Protocol, ProtocolError, Tool, UsageError, load
+from protocols import Protocol, ProtocolError, Tool, load
 from protocols.calls.binding import bind, signature
-from protocols.calls.path_matching import match_gold
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "tram.tools.json"
 
@@ -102,14 +101,3 @@ def test_a_file_without_a_usable_endpoint_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(ProtocolError, match="no operation in it can be used"):
         load(tmp_path / "some.tools.json")
-
-
-def test_a_gold_path_that_no_tool_has_is_the_only_one_that_differs_by_a_plural_s(trams: Protocol) -> None:
-    assert match_gold(trams, "GET /stops/{id}") == "GET_stop"
-    assert match_gold(trams, "GET https://trams.example/v1/stops/{stop_id}/departures") == "GET_departures"
-    assert match_gold(trams, "POST_ticket") == "POST_ticket"
-    with pytest.warns(UserWarning, match="taken for GET_departures"):
-        assert match_gold(trams, "GET /stop/{id}/departures") == "GET_departures"
-    for unknown in ("GET /bridges", "PUT /stops/{id}", "GET_bridges"):
-        with pytest.raises(UsageError, match="is no tool of"):
-            match_gold(trams, unknown)
