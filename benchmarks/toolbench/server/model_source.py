@@ -1,8 +1,6 @@
 """Replies that a language model writes in place of an API.
 
-A MirrorAPI model is trained for this; it gets the documentation in the fields that it was trained on.
-
-Source: StableToolBench (arXiv:2403.07714) for the simulation by prompt, MirrorAPI (arXiv:2503.20527) for the fields.
+Source: StableToolBench (arXiv:2403.07714), the simulation by prompt.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ __all__ = ["FAILED", "ModelSource", "reply_in"]
 _PROMPTS = Path(__file__).parent
 _TRIES = 3
 _MAX_TOKENS = 1024
-_MIRROR_TOKENS = 2048
 _MAX_EXAMPLES = 2048
 """Characters of all examples of earlier replies in a prompt."""
 
@@ -38,7 +35,6 @@ class ModelSource:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._mirror = "mirror" in model.name.lower()
         self._lock = threading.Lock()
 
     def answer(self, call: VirtualCall, tool: CataloguedTool, examples: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -46,13 +42,12 @@ class ModelSource:
 
         Raises: ModelError: The model is unavailable.
         """
-        messages = _mirror_messages(call, tool) if self._mirror else _messages(call, tool, examples)
-        tokens = _MIRROR_TOKENS if self._mirror else _MAX_TOKENS
+        messages = _messages(call, tool, examples)
         for number in range(_TRIES):
             try:
                 with self._lock:
                     completion = answer(
-                        self._model, ModelRequest(messages, max_tokens=tokens, seed=number if number else None)
+                        self._model, ModelRequest(messages, max_tokens=_MAX_TOKENS, seed=number if number else None)
                     )
             except PromptRefused as error:
                 return {"error": f"{FAILED}: {error}", "response": "", "simulated": True}
@@ -110,20 +105,3 @@ def _parameters(record: Mapping[str, Any]) -> str:
             described = str(parameter.get("description") or "").strip().replace("\n", " ")
             lines.append(f"- {parameter.get('name')} ({parameter.get('type')}, {kind}): {described}")
     return "\n".join(lines)
-
-
-def _mirror_messages(call: VirtualCall, tool: CataloguedTool) -> list[Message]:
-    """The documentation in the published fields, and the request."""
-    record = tool.records[call.address.api]
-    documentation = {
-        "api_name": call.address.api,
-        "api_description": str(record.get("api_description") or record.get("description") or ""),
-        "required_parameters": record.get("required_parameters") or [],
-        "optional_parameters": record.get("optional_parameters") or [],
-        "tool_description": tool.description,
-        "tool_name": tool.title,
-        "tool_category": tool.category,
-    }
-    system = (_PROMPTS / "mirror_prompt.txt").read_text("utf-8").strip()
-    request = {"documentation": documentation, "request": dict(call.arguments)}
-    return [Message("system", system), Message("user", json.dumps(request, ensure_ascii=False, default=str))]

@@ -297,20 +297,6 @@ def test_a_model_may_answer(serve: Callable[..., str], tmp_path: Path) -> None:
     assert list(json.loads((tmp_path / "cache" / FILE).read_text())) == ["{'city': 'Oslo'}"]
 
 
-def test_a_mirror_model_gets_its_own_fields(serve: Callable[..., str]) -> None:
-    """A model that is trained to answer in place of an API gets the documentation as it knows it."""
-    model = ScriptedModel('{"error": "", "response": "ok"}')
-    model.name = "openai:MirrorAPI"
-
-    assert ask(serve(ModelSource(model)), tool_input={"city": "Oslo"})["response"] == "ok"
-    content = json.loads(model.asked[0][1].content)
-    assert content["documentation"].keys() == {
-        "api_name", "api_description", "required_parameters", "optional_parameters", "tool_description", "tool_name",
-        "tool_category",
-    }  # fmt: skip
-    assert content["request"] == {"city": "Oslo"}
-
-
 def test_every_call_is_stateless(serve: Callable[..., str], data: Path) -> None:
     """A write changes nothing for a later call."""
     writes = [{**RECORDS[0], "api_name": "Report", "method": "POST"}]
