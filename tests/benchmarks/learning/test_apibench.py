@@ -187,19 +187,6 @@ def test_a_run_is_scored_and_goes_on_where_it_was(files: Path, served: ChatEndpo
     assert "results of other settings" in refused.stderr
 
 
-def test_a_stopped_run_has_its_answers(files: Path, served: ChatEndpoint, tmp_path: Path) -> None:
-    """Where the model goes away, the command ends with its exit code; repeated, it asks what is missing."""
-    select(served, HARBOUR)
-    served.replies.append((401, {}, json.dumps({"error": {"message": "no longer valid"}})))
-    stopped = run(tmp_path / "out")
-    select(served, BIRDS)
-    finished = run(tmp_path / "out", "--json")
-
-    assert (stopped.exit_code, finished.exit_code) == (5, 0), stopped.output + finished.output
-    assert json.loads(finished.stdout)["accuracy"]["rate"] == 100
-    assert len(served.requests) == 3
-
-
 def test_a_refused_conversation_is_no_call(files: Path, served: ChatEndpoint, tmp_path: Path) -> None:
     """Documents that are too long for a model cost it the question, not the run."""
     error = {"message": "too long", "code": "context_length_exceeded"}
@@ -211,18 +198,6 @@ def test_a_refused_conversation_is_no_call(files: Path, served: ChatEndpoint, tm
     figures = json.loads(result.stdout)
     assert (figures["unparseable"]["rate"], figures["accuracy"]["rate"]) == (50, 50)
     assert "too long" in json.loads((tmp_path / "out" / "tasks" / "q1.json").read_text())["reply"]["refused"]
-
-
-def test_recorded_answers_play_without_the_model(files: Path, served: ChatEndpoint, tmp_path: Path) -> None:
-    """A record of one run gives the same figures again."""
-    select(served, HARBOUR, HARBOUR)
-    recorded = run(tmp_path / "out", "--json", "--record", str(tmp_path / "answers.jsonl"))
-    played = run(tmp_path / "again", "--json", "--model", f"replay:{tmp_path / 'answers.jsonl'}")
-
-    assert recorded.exit_code == played.exit_code == 0, recorded.output + played.output
-    first, second = json.loads(recorded.stdout), json.loads(played.stdout)
-    assert (first["accuracy"], first["wrong"]) == (second["accuracy"], second["wrong"])
-    assert second["wrong"]["rate"] == 50
 
 
 @pytest.mark.parametrize("encoder", ["bm25", "wordllama", "hybrid"])

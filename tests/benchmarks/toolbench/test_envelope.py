@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from atc.diagnosis.api_health import api_health_problem
 from protocols import load
 from protocols.calls.credentials import APIKey
 from protocols.calls.envelope import enveloped, fault_of, literal
 from protocols.errors import ToolError
 from protocols.model import Envelope, Protocol, Tool
-from sandbox import Broker, CallRecord, Journal, Sandbox
+from sandbox import Broker, Journal, Sandbox
 from tests.local_api import Answer, LocalAPI
 
 KEY = "k-3f9a7c1e55aa0b42"
@@ -164,14 +163,6 @@ def test_errors_are_typed(
 
     assert (caught.value.status, caught.value.tool) == (status, "GET_Weather_sky_forecast")
     assert fault_of(text).environment is environment
-
-
-def test_a_key_that_one_api_refuses_says_nothing_of_the_others(server: LocalAPI) -> None:
-    """A solve goes on: each API behind the server has credentials of its own."""
-    protocol = records(server.url)
-    call = CallRecord(0, protocol.tools[0].name, "GET", server.url, {}, 1, 401, 1.0, 1, "function")
-
-    assert api_health_problem(protocol, [call]) == ""
 
 
 TEXTS = [
