@@ -127,12 +127,6 @@ class _BenchOptions(WorkerOptions, _WorldOptions, _TaskOptions):
 
     agent: Options = agent_options("simulate", "auth", "clock", "model", "mode", "search")
     base_url: str | None = agent_option("base_url", metavar="URL", multiple=False, callback=None)
-    candidates: int | None = option(
-        "--candidates",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
-    )
     select: int | None = option(
         "--select",
         type=click.IntRange(min=1),
@@ -197,17 +191,14 @@ def bench(options: _BenchOptions) -> None:
         raise click.UsageError(f"{options.name} has options of its own: write `atc bench {options.name} --out DIR`")
     simulated = (benchmark.fictional or (benchmark.tasks_shipped and not options.task_file)) and not options.base_url
     options = replace(options, agent=replace(options.agent, simulate=options.agent.simulate or simulated))
-    if benchmark.tools and not options.task_file and not options.candidates:
+    if benchmark.tools and not options.task_file:
         options = replace(options, select=options.select or benchmark.tools)
     options = _check_service(options)
-    if options.retriever and (options.select or options.candidates):
-        raise click.UsageError("--retriever INDEX takes --top-k tools: leave out --select and --candidates")
+    if options.retriever and options.select:
+        raise click.UsageError("--retriever INDEX takes --top-k tools: leave out --select")
     if options.retriever and not benchmark.subset:
         options = replace(options, select=options.top_k)
     dataset = _open(options)
-    if options.candidates and dataset.listed:
-        say("warning: --candidates goes without effect: the task file lists the candidates of each task")
-        options = replace(options, candidates=None)
     _check_runs(options, dataset)
     own = named_documents("--world", options.world)
     worlds = {}
@@ -231,7 +222,7 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
     from benchmarks.tasks.task_files import offered_tasks
 
     tasks = selected(dataset.tasks, options.half, options.limit)
-    offered = offered_tasks(tasks, dataset.protocols, options.candidates, settings.seed)
+    offered = offered_tasks(tasks, dataset.protocols)
 
     @contextmanager
     def environment(run_settings: RunSettings, folder: Path) -> Iterator[AgentEnvironment]:
@@ -290,8 +281,6 @@ def _open(options: _BenchOptions) -> Dataset:
         dataset = with_learned(dataset, options.learned, options.usage)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
-    if options.select and options.candidates:
-        raise click.UsageError("--select N chooses from the whole API: leave out --candidates")
     if options.select:
         dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
     return dataset
@@ -325,7 +314,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     select, agent = options.select, options.agent
     simulate, profile = agent.simulate, str(agent.profile or "")
     chosen = open_profile(profile) if profile else profile_of(model)
-    drawn = options.candidates or ("listed" if dataset.listed else "all")
+    drawn = "listed" if dataset.listed else "all"
     if options.retriever and dataset.own_protocols:
         drawn = f"retrieved {options.top_k}"
     return settings_of(
@@ -334,7 +323,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         benchmark=options.name,
         model=model,
         max_reflections=chosen.reflections if agent.max_reflections is None else agent.max_reflections,
-        candidates=f"{BEST}{select}" if select else str(drawn),
+        candidates=f"{BEST}{select}" if select else drawn,
         mode=agent.mode,
         seed=agent.seed,
         now=(agent.now or SIMULATED_NOW).isoformat(),

@@ -133,7 +133,7 @@ def _opened(
     )
     worlds = {} if dataset.own_protocols else find_worlds(dataset.protocols)
     runner = InspectEnvironment(settings, dataset, worlds=worlds)
-    return runner, {entry.id: entry for entry in offered_tasks(dataset.tasks, dataset.protocols, None, seed)}
+    return runner, {entry.id: entry for entry in offered_tasks(dataset.tasks, dataset.protocols)}
 
 
 @solver

@@ -20,8 +20,8 @@ class RunSettings:
     `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
     it is the SHA-256 of these).
 
-    `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
-    how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
+    `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all", or
+    "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
     `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
     `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model alone: worlds
     and candidates stay the same. `search` is that of the agent.

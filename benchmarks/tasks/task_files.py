@@ -7,7 +7,6 @@ tools themselves, list the candidates, and may say how often a gold call is need
 from __future__ import annotations
 
 import json
-import random
 import re
 import warnings
 from collections import Counter
@@ -81,27 +80,19 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     return tasks, list(notes)
 
 
-def candidate_tools(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
-    """The names of the tools that the model may choose from.
+def candidate_tools(task: Task, protocol: Protocol) -> tuple[str, ...]:
+    """The names of the tools that the model may choose from: those that the task lists, else all.
 
-    They are those that the task lists; else the gold tools and seeded random others, `count` in all (or as many as
-    there are gold tools); without a count, all. They come in the order of the API's document: the files list the gold
-    tools first, which would give them away.
+    They come in the order of the API's document: the files list the gold tools first, which would give them away.
     """
     names = [tool.name for tool in protocol.tools]
     chosen = set(task.candidates or names)
-    if count is not None and not task.candidates:
-        distractors = [name for name in names if name not in task.gold.calls]
-        size = min(max(count - len(task.gold.calls), 0), len(distractors))
-        chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(distractors, size)}
     return tuple(name for name in names if name in chosen)
 
 
-def offered_tasks(
-    tasks: Iterable[Task], protocols: Mapping[str, Protocol], count: int | None, seed: int
-) -> list[OfferedTask]:
+def offered_tasks(tasks: Iterable[Task], protocols: Mapping[str, Protocol]) -> list[OfferedTask]:
     """Tasks with their candidate tools (see `candidate_tools`)."""
-    return [OfferedTask(task, candidate_tools(task, protocols[task.domain], count, seed)) for task in tasks]
+    return [OfferedTask(task, candidate_tools(task, protocols[task.domain])) for task in tasks]
 
 
 def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, notes: dict[str, None]) -> Task:

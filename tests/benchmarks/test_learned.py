@@ -87,7 +87,7 @@ def record(dataset: Dataset, file: Path) -> list[str]:
     prompts = []
     with closing(AgentEnvironment(settings, dataset)) as runner:
         for task in dataset.tasks[:TASKS]:
-            names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
+            names = candidate_tools(task, dataset.protocols[task.domain])
             runner.model = ScriptedModel()
             program = right_program(runner, task)
             assert program is not None

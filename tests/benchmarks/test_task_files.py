@@ -149,19 +149,7 @@ def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
     """Listed candidates come in the document's order, not with the gold tools first."""
     task = Task(0, "0", "q", Gold({LATEST: 1}), (LATEST, SEARCH))
 
-    assert candidate_tools(task, protocol, None, 0) == (SEARCH, LATEST)
-
-
-def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
-    """N tools with the gold among them: the same for the same seed, others for another, all without a number."""
-    task = Task(0, "0", "q", Gold({LATEST: 1}))
-    drawn = {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
-
-    assert all(len(names) == 2 and LATEST in names for names in drawn.values())
-    assert drawn == {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
-    assert len(set(drawn.values())) == 2
-    assert candidate_tools(task, protocol, 1, 0) == (LATEST,)
-    assert candidate_tools(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
+    assert candidate_tools(task, protocol) == (SEARCH, LATEST)
 
 
 def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ class Annotator:
         environment = AgentEnvironment(self.settings, dataset, base, (), self.record, self.reuse)
         with closing(environment):
             runner = Runner(self.settings, environment, MetricsScorer(), thread_engine(environment, workers))
-            run_folder(runner, offered_tasks(tasks[:limit], protocols, None, self.settings.seed), self.out)
+            run_folder(runner, offered_tasks(tasks[:limit], protocols), self.out)
         write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
 
     def export(
