@@ -22,7 +22,7 @@ EVERY = bytes(range(256))
 LARGE = EVERY * 4 * 3 * 1024
 """All values of a byte; of 3 MiB."""
 
-BINARY = {"type": "string", "format": "binary"}
+TEXT, BINARY, BASE64 = {"type": "string"}, {"type": "string", "format": "binary"}, {"type": "string", "format": "byte"}
 
 
 def operation(request: Any = None, response: Any = None) -> dict[str, Any]:
@@ -30,48 +30,20 @@ def operation(request: Any = None, response: Any = None) -> dict[str, Any]:
     return {**body, "responses": {"200": {"description": "OK", "content": response or {}}}}
 
 
+def fields(**properties: object) -> dict[str, object]:
+    """The schema of an object."""
+    return {"schema": {"type": "object", "properties": properties}}
+
+
+SCAN = fields(scan=BASE64)["schema"]
+FORM = fields(file=BINARY, files={"type": "array", "items": BINARY}, title=TEXT)
+JSON = fields(title=TEXT, thumbnail=BASE64, pages={"type": "array", "items": SCAN})
 FILES = {
     "/file": {"get": operation(response={"image/png": {"schema": BINARY}})},
     "/raw": {"put": operation({"application/octet-stream": {"schema": BINARY}})},
-    "/form": {
-        "post": operation(
-            {
-                "multipart/form-data": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {
-                            "file": BINARY,
-                            "files": {"type": "array", "items": BINARY},
-                            "title": {"type": "string"},
-                        },
-                    }
-                }
-            }
-        )
-    },
-    "/json": {
-        "post": operation(
-            {
-                "application/json": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {
-                            "title": {"type": "string"},
-                            "thumbnail": {"type": "string", "format": "byte"},
-                            "pages": {
-                                "type": "array",
-                                "items": {
-                                    "type": "object",
-                                    "properties": {"scan": {"type": "string", "format": "byte"}},
-                                },
-                            },
-                        },
-                    }
-                }
-            }
-        )
-    },
-    "/search": {"get": {"parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}], **operation()}},
+    "/form": {"post": operation({"multipart/form-data": FORM})},
+    "/json": {"post": operation({"application/json": JSON})},
+    "/search": {"get": {"parameters": [{"name": "q", "in": "query", "schema": TEXT}], **operation()}},
 }
 
 
