@@ -28,9 +28,9 @@ class StepLimitReached(Exception):  # noqa: N818 - never leaves this package
 
 
 @contextmanager
-def bounded(steps: int = MAX_STEPS) -> Iterator[None]:
+def bounded() -> Iterator[None]:
     """Limit the steps of all checks in the block; `count_steps` raises once they are spent."""
-    before = _remaining.set([steps])
+    before = _remaining.set([MAX_STEPS])
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import cast
@@ -65,7 +65,6 @@ def render(
     fields: int = 14,
     hints: bool = True,
     budget: int | None = None,
-    count: Callable[[str], int] = estimate,
 ) -> str:
     """The compact text of tools: signature, a line of description, sources of identifiers, fields of the response.
 
@@ -81,14 +80,13 @@ def render(
         hints: Show the source of an identifier in a line of its own.
         budget: Maximum of tokens. Deep fields, then optional arguments, then descriptions are dropped; signatures
             always stay, even over the budget.
-        count: Counts the tokens of a text.
     """
     writer = partial(
         _ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, most=fields, hints=hints
     )
     for level in _LEVELS:
         text = writer(details, speaks_of or {}, level=level).text()
-        if budget is None or count(text) <= budget:
+        if budget is None or estimate(text) <= budget:
             return text
     return writer((), {}, level=_LEVELS[-1]).text()
 

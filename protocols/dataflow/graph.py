@@ -82,9 +82,9 @@ class ProvidedField:
     link: bool = False
     noun: str = ""
 
-    def accessor(self, start: int = 0) -> str:
-        """The program text that reads the field from the response, or from the object at `path[:start]`."""
-        return subscripts(self.path[start:]) + ('.split("/")[-1]' if self.link else "")
+    def accessor(self) -> str:
+        """The program text that reads the field from the response."""
+        return subscripts(self.path) + ('.split("/")[-1]' if self.link else "")
 
 
 @dataclass(frozen=True, slots=True)
