@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.manipulation.combinations import combination
+from benchmarks.manipulation.complexity import combination
 from benchmarks.manipulation.environment import Environment, GoalAction
 from benchmarks.manipulation.generator import ACTION, prompt_text
 from benchmarks.manipulation.prompt_selection import Selection, shown_example

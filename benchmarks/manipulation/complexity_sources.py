@@ -6,8 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.manipulation.combinations import combination
-from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
+from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, combination, complexity
 from benchmarks.manipulation.original import open_original, original_digest
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.published import published

@@ -17,8 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.manipulation.combinations import combination
-from benchmarks.manipulation.complexity import distance
+from benchmarks.manipulation.complexity import combination, distance
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
 from benchmarks.report.published import published
 from protocols.errors import UsageError

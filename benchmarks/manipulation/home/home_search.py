@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
-from benchmarks.manipulation.criteria.state import CriteriaState
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment, CriteriaState
 
 __all__ = ["HOME_TYPES", "HomeSearch", "HomeSearchAPI"]
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
-from benchmarks.manipulation.criteria.state import CriteriaState
+from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment, CriteriaState
 
 __all__ = ["Date", "Loc", "TripBooking", "TripBookingAPI"]
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
 from atc.models import Completion, Message, Usage
-from benchmarks.manipulation.combinations import request_parameters
+from benchmarks.manipulation.complexity import request_parameters
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.prompt_selection import Selection

@@ -10,8 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from benchmarks.manipulation.combinations import combination
-from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
+from benchmarks.manipulation.complexity import (
+    Combination,
+    ComplexityTest,
+    combination,
+    complexity,
+    distance,
+    reversed_f1,
+)
 from benchmarks.manipulation.complexity_sources import named_complexity
 from benchmarks.report.complexity_tables import recomputed
 from benchmarks.report.published import published
