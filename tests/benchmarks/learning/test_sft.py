@@ -233,13 +233,11 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
 
     short = tune("small.yaml", changes(tiny, out, **fields, max_seconds=1))
     stopped = json.loads((out / "summary.json").read_text())
-    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=3))
-
-    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=3))
+    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=0))
+    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=0))
 
     assert short.exit_code == longer.exit_code == same.exit_code == 0, longer.output + repr(longer.exception)
-    over = "was stopped by max_seconds" if json.loads((out / "summary.json").read_text())["steps"] < 400 else "finished"
-    assert over in " ".join(same.output.split())
+    assert "is finished" in " ".join(same.output.split())
     assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
     assert f"continued after update {stopped['steps']} of 400" in longer.output
     assert (out / "adapter").is_dir()
