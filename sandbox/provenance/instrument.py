@@ -224,31 +224,22 @@ class _Instrument(ast.NodeTransformer):
         node.ifs = [self.visit(test) for test in node.ifs]
         return node
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.expr:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         node.generators = [self.visit(generator) for generator in node.generators]
-        element, number = self._rewrite(node.elt)
         own = self._next_number()
-        node.elt = self._tracker_call(node.elt, "element", own, number, element)
-        return self._tracked_comprehension(node, own)
-
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = _comprehension
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
-        node.generators = [self.visit(generator) for generator in node.generators]
-        key, _ = self._rewrite(node.key)
-        value, of_value = self._rewrite(node.value)
-        own = self._next_number()
-        node.key = key
-        node.value = self._tracker_call(node.value, "element", own, of_value, value)
-        return self._tracked_comprehension(node, own)
-
-    def _tracked_comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, own: int
-    ) -> ast.expr:
+        if isinstance(node, ast.DictComp):
+            node.key = self.visit(node.key)
+            value, number = self._rewrite(node.value)
+            node.value = self._tracker_call(node.value, "element", own, number, value)
+        else:
+            element, number = self._rewrite(node.elt)
+            node.elt = self._tracker_call(node.elt, "element", own, number, element)
         iterables = tuple(generator.iter.number for generator in node.generators)  # type: ignore[attr-defined]
         begun = self._tracker_call(node, "begin", own)  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [begun, node]), node)
         return self._tracked(node, "comprehension", iterables, either, own=own)
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
 
     def _shadow_target(self, target: ast.expr) -> ast.expr:
         """The shadows of a loop's targets, as a target of the same shape."""
