@@ -7,6 +7,7 @@ are untrusted, so the steps of a check are counted. A check that takes too many 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,12 +47,21 @@ def count_steps(steps: int = 1) -> None:
             raise StepLimitReached
 
 
-@lru_cache(maxsize=1)
+_loading = threading.Lock()
+"""Held while jsonschema is loaded: two threads that load parts of it at once get one that is not whole."""
+
+
 def validator_class() -> Any:
     """A validator class for JSON Schema 2020-12 that counts its steps; names of properties are matched with no pattern.
 
     `SchemaReader` leaves none in a schema that it reads.
     """
+    with _loading:
+        return _validator_class()
+
+
+@lru_cache(maxsize=1)
+def _validator_class() -> Any:
     from jsonschema import Draft202012Validator  # slow to import, seldom needed
     from jsonschema.validators import extend
 

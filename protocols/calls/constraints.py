@@ -57,11 +57,12 @@ def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]
     count_steps()
     if schema is True or schema is None or not isinstance(schema, Mapping):
         return "is not allowed" if schema is False else None
+    validator = _validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS))  # loads what is imported next
     from jsonschema.exceptions import best_match
     from referencing.exceptions import Unresolvable
 
     try:
-        error = best_match(_validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS)).iter_errors(value))
+        error = best_match(validator.iter_errors(value))
     except Unresolvable:  # a recursive schema without its definitions
         return None
     if error is None:
@@ -115,9 +116,9 @@ def _validator(key: _SchemaIdentity) -> Any:
 @lru_cache(maxsize=1)
 def request_validator_class() -> Any:
     """A validator class for what is sent: bytes are texts, and what only a service sets is not required."""
+    base = validator_class()
     from jsonschema.validators import extend
 
-    base = validator_class()
     sent_types = {
         "string": lambda _, value: isinstance(value, str | bytes),
         "number": lambda _, value: isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value),
