@@ -377,8 +377,7 @@ class Protocol:
                 several of these, or a mapping from the names that programs use to them; methods of an object that is
                 named "" are called without its name.
             name: What to call all of it.
-            reads: Names of the functions that only read; every other one is taken to write. Without any, nothing is
-                known of that (see `tells_writes`), and no answer is doubted for it.
+            reads: Names of the functions that only read; every other one is taken to write.
         Raises: UsageError: A function has no docstring or type hints, or two have one name; the message says where.
         """
         from protocols.functions.collection import collect
@@ -426,11 +425,6 @@ class Protocol:
     def of_functions(self) -> bool:
         """True if all tools are functions of this process."""
         return bool(self.tools) and all(tool.function is not None for tool in self.tools)
-
-    @property
-    def tells_writes(self) -> bool:
-        """True if it says which tools write: by their HTTP methods, or as functions of which `reads` names some."""
-        return any(tool.function is None or not (tool.writes or tool.function.made) for tool in self.tools)
 
     @property
     def aliases(self) -> Mapping[str, str]:

@@ -193,11 +193,6 @@ class ProtocolGraph:
                 chosen.update(dict.fromkeys(source.tool for source in best))
         return tuple(chosen)
 
-    @cached_property
-    def roots(self) -> tuple[str, ...]:
-        """Tools that can be called from the question alone."""
-        return tuple(name for name in self._tools if not self.needs(name))
-
     def response_fields(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
         """The documented response fields, at most two objects deep: the paths of each, outermost first."""
         if tool not in self._response_fields:
@@ -230,11 +225,6 @@ class ProtocolGraph:
             if key and noun_of(key) in about
         ]
         return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
-
-    def searches(self, tool: str) -> bool:
-        """True if search texts are the only required arguments of a tool."""
-        required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
-        return bool(required) and SEARCHES.issuperset(required)
 
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
         """A one-line hint at the providers of an argument; empty without one.
