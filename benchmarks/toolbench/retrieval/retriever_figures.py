@@ -18,7 +18,7 @@ _MEASURES = {"ndcg": ndcg, "recall": recall}
 
 
 def question_figures(index: ToolIndex, question: RetrievalQuery, reranker: Reranker | None = None) -> dict[str, float]:
-    """Each measure of CUTS for a question, from 0 to 1: `ndcg@5`. Raises: UsageError: See `ndcg`."""
+    """Each measure of CUTS for a question, from 0 to 1: `ndcg@5`."""
     deepest = max(max(cuts) for cuts in CUTS.values())
     hits = reranker.search(index, question.text, deepest) if reranker else index.search(question.text, deepest)
     ranking = [hit.document.id for hit in hits]
