@@ -29,7 +29,6 @@ _EXTRAS = {
     "trace": "OpenTelemetry spans",
     "auth": "OAuth 2 and keyring as sources of --auth",
     "train": "`atc train`, `atc retrieve train`",
-    "measure": "`atc retrieve eval`",
     "manipulation": "the spreadsheet task of `atc bench manipulation`",
     "inspect": "benchmarks as tasks of Inspect AI",
     "ray": "`atc bench --engine ray`",
