@@ -194,8 +194,20 @@ class Broker:
             return self._sent(decided)
         if decided.action == "simulate":
             return self._simulated.answer(bound)
-        if decided.action == "replay" and self._journal is not None and decided.entry is not None:
-            return replayed(bound, self._journal, decided.entry, self._allowance, self._recorder, self._signer)
+        if self._journal is not None and decided.entry is not None:
+            if decided.action == "replay":
+                journal, entry = self._journal, decided.entry
+                return replayed(bound, journal, entry, self._allowance, self._recorder, self._signer)
+            from sandbox.egress.reconciliation import UNKNOWN, outcome_of_write
+
+            outcome = outcome_of_write(bound, self.protocol, self._sender, self._answerer)
+            if outcome == "not done":
+                return self._carried_out(self._policy.again(decided))
+            if isinstance(outcome, BrokerReply):
+                self._policy.confirmed(decided.entry, outcome)
+                return outcome
+            self._recorder.warn(f"{bound.target.called}: {UNKNOWN}")
+            decided = Decided(bound, "refuse", UNKNOWN)
         problem = self._recorder.redact(f"{bound.target.called}: {decided.why}")
         record = self._recorder.finish(bound.call, problem, refused=decided.by_policy)
         return BrokerReply(record, record.url, failure="ConnectionError", problem=problem)

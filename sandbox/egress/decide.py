@@ -1,4 +1,4 @@
-"""Decides about each call: it is sent, replayed from the journal, refused or simulated."""
+"""Decides about each call: it is sent, replayed from the journal, confirmed by a read, refused or simulated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.egress.saved_replies import to_saved
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import Bound, Decided
 from sandbox.egress.writes import WriteApproval, ledger_of
-from sandbox.journal.journal import JournalAttempt, State
+from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
@@ -24,8 +24,6 @@ __all__ = ["CallPolicy"]
 
 _USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
 """Headers that say nothing of what a call does."""
-
-_UNKNOWN = "a call like this was sent before and its outcome is unknown; it was not sent again"
 
 _READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 """Media types of bodies that are shown by their values."""
@@ -82,8 +80,17 @@ class CallPolicy:
         if lookup == "replay":
             return Decided(bound, "replay", entry=entry)
         if lookup == "open" and entry.token is None:
-            self._recorder.warn(f"{bound.target.called}: {_UNKNOWN}")
-            return Decided(bound, "refuse", _UNKNOWN)
+            return Decided(bound, "find out", entry=entry)
+        return self._new(journal, bound, entry, unsent)
+
+    def again(self, decided: Decided) -> Decided:
+        """What becomes of a call of which it was found out that an earlier one like it was not done."""
+        assert self._journal is not None and decided.entry is not None  # only a journal has earlier calls
+        unsent = self._unsent(decided.bound)
+        return self._new(self._journal, decided.bound, self._journal.plan_again(decided.entry, unsent), unsent)
+
+    def _new(self, journal: JournalAttempt, bound: Bound, entry: Entry, unsent: CallRecord) -> Decided:
+        """What becomes of a call that has to be made."""
         write = bound.writes
         withheld = write and self._planned is not None and self._planned.phase == "plan"
         why = None if withheld else self._objection(bound, unsent)
@@ -151,6 +158,11 @@ class CallPolicy:
             called = decided.bound.target.called
             self._recorder.warn(f"{called}: it is not known whether this write was done ({reply.record.error})")
         self._journal.finish(decided.entry, state, to_saved(reply), reply.body)
+
+    def confirmed(self, entry: Entry, reply: BrokerReply) -> None:
+        """Note that an earlier write was done, with what is its reply from now on."""
+        if self._journal is not None:
+            self._journal.finish(entry, "confirmed", to_saved(reply), reply.body)
 
     def answered(self, bound: Bound, record: CallRecord) -> None:
         """Note for the plan of writes how a write was answered."""

@@ -177,12 +177,13 @@ class Bound:
 class Decided:
     """What becomes of a call.
 
-    It is sent, replayed, simulated, or refused (`why`; `by_policy` if the writes policy did). `entry` is its row in the
-    journal, `token` the idempotency key it is sent with, `again` if that key was sent before.
+    It is sent, replayed, simulated, refused (`why`; `by_policy` if the writes policy did), or first found out about by
+    a read. `entry` is its row in the journal, `token` the idempotency key it is sent with, `again` if that key was sent
+    before.
     """
 
     bound: Bound
-    action: Literal["send", "replay", "simulate", "refuse"]
+    action: Literal["send", "replay", "simulate", "refuse", "find out"]
     why: str = ""
     by_policy: bool = False
     entry: Entry | None = None

@@ -359,8 +359,8 @@ class JournalAttempt:
 
         Args:
             key: What the call asks for. task: The path of the task that makes it. record: As far as it is known.
-        Returns: The row, and what to do: replay its reply; nothing, as the outcome of an earlier write is open; or send
-            it, the row being new.
+        Returns: The row, and what to do: replay its reply; find out about an earlier write whose outcome is open; or
+            send it, the row being new.
         """
         place = json.dumps(list(task))
         write = record.writes
@@ -382,7 +382,7 @@ class JournalAttempt:
             chosen = self._chosen(candidates, write, before, place, nth)
             if chosen is not None:
                 self._touched[chosen] = None
-                if write and self._journal._is_earlier(chosen):  # it is now asked for in this turn
+                if write and self._journal._is_earlier(chosen):  # it is now found out about for this turn
                     chosen.attempt = self._number
                     self._journal._run("UPDATE calls SET attempt = ? WHERE number = ?", self._number, chosen.number)
                 return chosen, "replay" if chosen.state == "confirmed" else "open"
@@ -402,6 +402,13 @@ class JournalAttempt:
                     entry.owner = None
             self._made = defaultdict(int, mark.counts)
             self._touched = dict(mark.touched)
+
+    def plan_again(self, entry: Entry, record: CallRecord) -> Entry:
+        """A new row for a call whose earlier row turned out not to have been done."""
+        with self._journal._lock:
+            self.finish(entry, "failed")
+            self._touched.pop(entry, None)
+            return self._planned(entry.key, entry.task, entry.nth, entry.write, entry.before, record)
 
     def sent(self, entry: Entry, token: str | None = None) -> None:
         with self._journal._lock:

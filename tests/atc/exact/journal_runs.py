@@ -33,7 +33,7 @@ class Orders:
 
 
 def more(api: LocalAPI) -> Protocol:
-    """The protocol with one more write: a payment with an idempotency key."""
+    """The protocol with more writes: an item that can be put and patched, a payment with an idempotency key."""
     text = document(api.url)
     paths = text["paths"]
     assert isinstance(paths, dict)
@@ -41,6 +41,10 @@ def more(api: LocalAPI) -> Protocol:
     body = {"content": {"application/json": {"schema": city}}}
     ok = {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "object"}}}}}
     key = {"name": "Idempotency-Key", "in": "header", "required": True, "schema": {"type": "string", "format": "uuid"}}
+    paths["/cities/{city_id}"] |= {
+        "put": {"requestBody": body, "responses": ok},
+        "patch": {"requestBody": body, "responses": ok},
+    }
     paths["/payments"] = {"post": {"parameters": [key], "requestBody": body, "responses": ok}}
     return load(text)
 

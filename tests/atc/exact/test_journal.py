@@ -225,6 +225,50 @@ def test_a_timeout_leaves_a_write_open(api: LocalAPI) -> None:
     assert (len(sent(api)), len(journal.unknown)) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("status", "item", "requests"),
+    [
+        (404, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
+        (410, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
+        (200, {"id": "oslo"}, ["DELETE /cities/oslo", "GET /cities/oslo", "DELETE /cities/oslo"]),
+        (500, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
+    ],
+)
+def test_a_delete_is_settled_by_a_read(api: LocalAPI, status: int, item: object, requests: list[str]) -> None:
+    """The city is gone: it was done. The city is there: it was not. Otherwise nobody knows."""
+    api.script("DELETE", "/cities/oslo", Answer(cut=True), Answer(204))
+    api.answer("GET", "/cities/oslo", item, status=status)
+    journal = Journal()
+    program = "print(DELETE_cities_city_id(city_id='oslo'))"
+    outputs = runs(api.protocol, journal, program, program)
+
+    assert sent(api) == requests
+    assert (outputs[1] == "None", len(journal.unknown)) == ((True, 0) if status != 500 else (False, 1))
+
+
+@pytest.mark.parametrize(
+    ("method", "item", "times"),
+    [
+        ("PUT", {"id": 1, "name": "Oslo", "population": 7}, 1),
+        ("PATCH", {"city": {"name": "Oslo", "population": "7"}}, 1),
+        ("PUT", {"name": "Oslo", "population": 6}, 2),
+        ("PATCH", {"name": "Oslo"}, 1),
+    ],
+)
+def test_a_put_is_settled_by_a_read(api: LocalAPI, method: str, item: object, times: int) -> None:
+    """All that was sent is there: it was done. Something differs: it was not. Something is missing: nobody knows."""
+    api.script(method, "/cities/oslo", Answer(cut=True), Answer(body={"name": "sent"}))
+    api.answer("GET", "/cities/oslo", item)
+    journal = Journal()
+    program = f"print({method}_cities_city_id(city_id='oslo', name='Oslo', population=7))"
+    outputs = runs(more(api), journal, program, program, program)
+
+    assert len(sent(api, method)) == times
+    assert len(journal.unknown) == (item == {"name": "Oslo"})
+    if not journal.unknown:
+        assert outputs[1] == outputs[2] == str(item if times == 1 else {"name": "sent"})
+
+
 def test_an_idempotency_key_lets_a_write_be_sent_again(api: LocalAPI) -> None:
     """Where the operation documents one, the broker fills it in, and an open write goes again with the same key."""
     api.script("POST", "/payments", Answer(cut=True), Answer(body={"paid": 1}), Answer(body={"paid": 2}))
