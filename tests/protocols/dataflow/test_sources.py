@@ -1,0 +1,140 @@
+"""Where an identifier comes from is said where the API's paths say it, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from protocols import load
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.sources import certain_source
+
+
+def things(*keys: str, wrapper: str = "data") -> dict[str, Any]:
+    """A response with a list of objects."""
+    item = {"type": "object", "properties": {key: {"type": "string"} for key in keys}}
+    return {"type": "object", "properties": {wrapper: {"type": "array", "items": item}}}
+
+
+def one(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+TEXT = {"type": "string"}
+PATHS: dict[str, Any] = {
+    "get /companies": things("id", "company_id", "name"),
+    "get /companies/{company_id}": one(id=TEXT, company_id=TEXT),
+    "get /companies/{company_id}/offices/{office_id}": one(id=TEXT),
+    "get /companies/{company_id}/offices": things("id", "street", wrapper="offices"),
+    "post /keys": one(id=TEXT),
+    "delete /keys/{key_id}": None,
+    "get /pools": {"type": "array", "items": one(name=TEXT, size=TEXT)},
+    "delete /pools/{pool_name}": None,
+    "get /series/{series_id}": one(seasons={"type": "array", "items": one(season_number=TEXT, title=TEXT)}),
+    "get /series/{series_id}/season/{season_number}": one(title=TEXT),
+    "get /search/series": things("id", "title", wrapper="results"),
+    "post /tickets/search": things("id", "state", wrapper="tickets"),
+    "get /tickets/{ticket_id}": one(id=TEXT),
+    "get /marketing/lists": things("id"),
+    "get /marketing/lists/{list_id}": one(id=TEXT),
+    "get /contacts/lists": things("id"),
+    "get /contacts/lists/{list_id}": one(id=TEXT),
+    "post /campaigns?list_ids": None,
+    "post /contacts/imports?list_ids": None,
+    "get /admins": things("id", "email"),
+    "get /admins/{admin_id}": one(id=TEXT, team_ids={"type": "array", "items": TEXT}),
+    "post /notes?owner_id": None,
+    "get /signing-keys": things("id"),
+    "delete /signing-keys/{id}": None,
+    "post /zones?main_signing_key_ids": None,
+}
+DESCRIPTIONS = {"owner_id": "The id of an admin who looks after it"}
+
+
+@pytest.fixture(scope="module")
+def graph() -> ProtocolGraph:
+    paths: dict[str, Any] = {}
+    for place, schema in PATHS.items():
+        method, _, rest = place.partition(" ")
+        path, _, argument = rest.partition("?")
+        operation: dict[str, Any] = {
+            "parameters": [
+                {"name": segment[1:-1], "in": "path", "required": True, "schema": TEXT}
+                for segment in path.split("/")
+                if segment.startswith("{")
+            ],
+            "responses": {"200": {"description": ""}},
+        }
+        if schema is not None:
+            operation["responses"]["200"]["content"] = {"application/json": {"schema": schema}}
+        if argument:
+            kind = {"type": "array", "items": TEXT} if argument.endswith("s") else TEXT
+            described = {**kind, "description": DESCRIPTIONS.get(argument, "")}
+            body = {"type": "object", "properties": {argument: described}}
+            operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
+        paths.setdefault(path, {})[method] = operation
+    return ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}))
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "source"),
+    [
+        # The collection that the path selects from; its own id, not the one that the caller gave it.
+        ("GET_companies_company_id", "company_id", 'GET_companies()["data"][0]["id"]'),
+        (
+            "GET_companies_company_id_offices_office_id",
+            "office_id",
+            'GET_companies_company_id_offices(company_id=…)["offices"][0]["id"]',
+        ),
+        ("DELETE_pools_pool_name", "pool_name", 'GET_pools()[0]["name"]'),
+        # A search right below the collection, or elsewhere.
+        ("GET_tickets_ticket_id", "ticket_id", 'POST_tickets_search()["tickets"][0]["id"]'),
+        ("GET_series_series_id", "series_id", 'GET_search_series()["results"][0]["id"]'),
+        # A list in the object around it.
+        (
+            "GET_series_series_id_season_season_number",
+            "season_number",
+            'GET_series_series_id(series_id=…)["seasons"][0]["season_number"]',
+        ),
+        # A collection of that name, or of the name in the description.
+        ("POST_contacts_imports", "list_ids", 'GET_contacts_lists()["data"][0]["id"]'),
+        ("POST_notes", "owner_id", 'GET_admins()["data"][0]["id"]'),
+        ("POST_zones", "main_signing_key_ids", 'GET_signing_keys()["data"][0]["id"]'),
+    ],
+)
+def test_a_source_is_told_where_paths_say_it(graph: ProtocolGraph, tool: str, argument: str, source: str) -> None:
+    certain = certain_source(graph, tool, argument)
+
+    assert certain is not None
+    assert graph.expression(certain) == source
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument"),
+    [
+        ("DELETE_keys_key_id", "key_id"),  # only a write gives one
+        ("POST_campaigns", "list_ids"),  # two collections have that name
+    ],
+)
+def test_no_source_is_told_where_none_is_certain(graph: ProtocolGraph, tool: str, argument: str) -> None:
+    assert certain_source(graph, tool, argument) is None
+
+
+def test_a_source_that_is_not_offered_is_not_told(graph: ProtocolGraph) -> None:
+    assert certain_source(graph, "GET_companies_company_id", "company_id", among={"GET_admins"}) is None
+
+
+def test_paths_may_end_in_the_form_of_their_replies() -> None:
+    """`/topics/{id}.json` selects from `/topics.json`."""
+    listed = {"200": {"description": "", "content": {"application/json": {"schema": things("id", wrapper="topics")}}}}
+    parameter = {"name": "id", "in": "path", "required": True, "schema": TEXT}
+    paths = {
+        "/topics.json": {"get": {"responses": listed}},
+        "/topics/{id}.json": {"get": {"parameters": [parameter], "responses": {"200": {"description": ""}}}},
+    }
+    graph = ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}))
+    certain = certain_source(graph, graph.protocol.tools[1].name, "id")
+
+    assert certain is not None
+    assert graph.expression(certain) == 'GET_topics_json()["topics"][0]["id"]'
