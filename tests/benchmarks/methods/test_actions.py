@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.methods.actions import Action, BadActionError, read_action
 from benchmarks.methods.observations import OBSERVATION_TOKENS, render_value
-from protocols.render import estimate
+from protocols.text.prose import estimate
 
 NAMES = ("GET_cities", "GET_cities_city_id_weather", "GET_alerts", "finish", "give_up")
 
@@ -92,7 +92,7 @@ def test_an_observation_is_cut_inside() -> None:
     text = render_value(value)
 
     assert estimate(text) <= OBSERVATION_TOKENS
-    assert text.startswith('{"results": [{"id": 0, "overview": "words')
+    assert text.startswith('{"results": [{"id": 0, "…": "not shown: overview"}, {"id": 1}')
     assert text.endswith('"total": 200}')
     assert "more" in text
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.toolbench.server.compression import keep_keys, shortened
 from benchmarks.toolbench.server.filtering import why_dropped
-from protocols.render import estimate
+from protocols.text.prose import estimate
 
 FORECAST: dict[str, Any] = {
     "city": "Oslo",
@@ -43,4 +43,4 @@ def test_a_long_reply_is_shortened_and_says_its_length() -> None:
     assert shortened({"city": "Oslo"}, schema) == {"city": "Oslo"}
     assert isinstance(cut, dict)
     assert estimate(json.dumps(cut)) <= 110
-    assert str(cut["hours"][-1]).endswith("more")
+    assert str(cut["hours"][-1]).endswith("more items")
