@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from atc.fault import Attribution, Fault
     from atc.models.base import Completion, Message, Model, Progress, Usage
+    from atc.models.openai_compatible import Endpoint
     from atc.solution import Attempt, Solution
     from protocols.errors import ATCError, ModelError
     from sandbox.egress.write_plan import WritePlan
@@ -52,6 +53,7 @@ __all__ = [
     "CallRecord",
     "Chat",
     "Completion",
+    "Endpoint",
     "Event",
     "EventSink",
     "Fault",
@@ -83,6 +85,7 @@ _HOMES = {
     "CallRecord": "sandbox.records",
     "Chat": "atc.chat",
     "Completion": "atc.models.base",
+    "Endpoint": "atc.models.openai_compatible",
     "Fault": "atc.fault",
     "Message": "atc.models.base",
     "Model": "atc.models.base",

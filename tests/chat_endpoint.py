@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ class ChatEndpoint:
     """A server on localhost that speaks the chat completions format.
 
     `replies` are used up first, as (status, headers, body); after that every request is answered with `text`.
-    `refuses` are parameters that it does not support.
+    `refuses` are parameters that it does not support. With `pieces` it streams an answer in these, and waits for
+    `pause` seconds before each; `ends` is False for a stream that breaks off.
     """
 
     url: str = ""
@@ -27,6 +29,21 @@ class ChatEndpoint:
     refuses: set[str] = field(default_factory=set)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    pieces: tuple[str, ...] = ()
+    pause: float = 0.0
+    ends: bool = True
+
+    def stream(self) -> Iterator[str]:
+        """The events of an answer in pieces."""
+        base = {key: value for key, value in completion(None).items() if key not in ("choices", "usage")}
+        for number, piece in enumerate(self.pieces):
+            time.sleep(self.pause)
+            delta = {"content": piece, **({"role": "assistant"} if number == 0 else {})}
+            yield json.dumps({**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        if self.ends:
+            yield json.dumps({**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            yield json.dumps({**base, "choices": [], "usage": completion(None)["usage"]})
+            yield "[DONE]"
 
     def answer(self, request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
         if self.replies:
@@ -78,6 +95,14 @@ def serve() -> Iterator[ChatEndpoint]:
             assert self.path == ("/v1/completions" if "prompt" in request else "/v1/chat/completions")
             state.requests.append(request)
             state.keys.append(self.headers.get("Authorization"))
+            if state.pieces:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                for event in state.stream():
+                    self.wfile.write(f"data: {event}\n\n".encode())
+                    self.wfile.flush()
+                return
             status, headers, body = state.answer(request)
             self.send_response(status)
             for name, value in {"Content-Type": "application/json", **headers}.items():

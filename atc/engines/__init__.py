@@ -63,9 +63,9 @@ def open_hf(name: str, settings: EngineSettings) -> Model:
 
 def open_openai(name: str, settings: EngineSettings) -> Model:
     """OpenAI, or any endpoint that speaks its chat completions format."""
-    from atc.models.openai_compatible import OpenAIModel
+    from atc.models.openai_compatible import Endpoint
 
-    return OpenAIModel(name, seed=settings.seed)
+    return Endpoint(name, seed=settings.seed)
 
 
 def open_replay(name: str, settings: EngineSettings) -> Model:

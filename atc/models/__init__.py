@@ -91,6 +91,7 @@ def _open(name: str, settings: EngineSettings) -> Model:
     engine, _, model_name = name.partition(":")
     if not model_name or engine not in doors("atc.engines"):
         engines = ", ".join(f"{known}:…" for known in sorted(doors("atc.engines")))
-        raise UsageError(f"{name!r} names no model; give {DEFAULT_MODEL}, or one of {engines}")
+        behind = "" if ":" in name else f"; a model behind an endpoint is openai:{name}"
+        raise UsageError(f"{name!r} names no model; give {DEFAULT_MODEL}, or one of {engines}{behind}")
     model: Model = load("atc.engines", engine)(model_name, settings)
     return model

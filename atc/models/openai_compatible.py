@@ -2,7 +2,8 @@
 
 Endpoints differ in some points. A refused parameter is left out and the request repeated. Stop sequences are applied
 again on our side. A prefill, which the format lacks, becomes a request to begin the answer with that text. Calls are
-also read in the older form, `function_call`, and a call without an id gets one.
+also read in the older form, `function_call`, and a call without an id gets one. An answer is streamed where the
+endpoint does that, so that its text is seen as it comes and only silence ends the wait.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from string import Template
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from atc.models.base import (
@@ -27,6 +29,7 @@ from atc.models.base import (
     Message,
     ModelBase,
     ModelRequest,
+    Progress,
     Usage,
     check_text_only,
     cut_at_stop,
@@ -40,10 +43,11 @@ from sandbox.truncation import one_line
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAIModel"]
+__all__ = ["Endpoint"]
 
 CONNECT_TIMEOUT = 5.0
-TIMEOUT = 120.0
+SILENCE = 120.0
+"""Seconds without a byte after which an endpoint is given up: a model may think for minutes, but not in silence."""
 RETRIES = 2
 
 PREFILL = """$message
@@ -57,7 +61,7 @@ CONTEXT_NAMES = ("max_model_len", "context_length", "context_window", "max_conte
 RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters with another name at endpoints that refuse the first."""
 
-OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens"})
+OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens", "stream", "stream_options"})
 """Parameters that a request can do without."""
 
 REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_length_exceeded"})
@@ -68,18 +72,35 @@ _TOOL_WORD = re.compile(r"\btools?\b", re.IGNORECASE)
 """The format's word for functions, in an endpoint's error."""
 
 
-class OpenAIModel(ModelBase):
-    """A model behind `OPENAI_BASE_URL` (OpenAI's own service if unset), asked with `OPENAI_API_KEY`.
+class Endpoint(ModelBase):
+    """A model behind an OpenAI-compatible endpoint.
 
-    An endpoint named by `OPENAI_BASE_URL` may do without a key. Raises: ModelError: there is no key.
+    Args:
+        name: As the endpoint knows it.
+        seed: Of sampled answers.
+        base_url: Of the endpoint; by default `OPENAI_BASE_URL`, else OpenAI's own service.
+        api_key: By default `OPENAI_API_KEY`. An endpoint of one's own may do without.
+        silence: Seconds without a byte after which it is given up.
+    Raises: ModelError: There is no key.
     """
 
-    def __init__(self, name: str, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        silence: float = SILENCE,
+    ) -> None:
         self.name = f"openai:{name}"
         self._model = name
         self._seed = seed
-        self._url = os.environ.get("OPENAI_BASE_URL") or None
-        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
+        self._url = base_url or os.environ.get("OPENAI_BASE_URL") or None
+        own = api_key if api_key is not None else "" if base_url else os.environ.get("OPENAI_API_KEY", "")
+        self._key = own.strip()
+        self._silence = silence
+        self._setting, self._secret = ("base_url", "api_key") if base_url else ("OPENAI_BASE_URL", "OPENAI_API_KEY")
         if not self._key and not self._url:
             raise ModelError(
                 f"{self.name} needs a key: set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own"
@@ -100,10 +121,10 @@ class OpenAIModel(ModelBase):
             payload["stop"] = stops
         if request.functions:
             payload["tools"] = [_tool(function) for function in request.functions]
-        reply = self._ask(payload)
+        reply = self._ask({**payload, "stream": True, "stream_options": {"include_usage": True}}, request.on_progress)
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
-            raise ModelError(f"{self._endpoint()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
+            raise ModelError(f"{self._endpoint()} answers, but not with a chat completion; is {self._setting} right?")
         text, stopped = cut_at_stop(after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         with self._errors():
@@ -120,7 +141,7 @@ class OpenAIModel(ModelBase):
         reply = self._ask({**self._payload(request), **stops, "prompt": role_prompt(request.messages)})
         choices = getattr(reply, "choices", None)
         if not choices or not isinstance(choices[0].text, str):
-            raise ModelError(f"{self._endpoint()} answers, but not with a completion; is OPENAI_BASE_URL right?")
+            raise ModelError(f"{self._endpoint()} answers, but not with a completion; is {self._setting} right?")
         text, stopped = cut_at_stop(choices[0].text, request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
@@ -153,7 +174,7 @@ class OpenAIModel(ModelBase):
                 self._client.close()
                 self._client = None
 
-    def _ask(self, payload: dict[str, Any]) -> Any:
+    def _ask(self, payload: dict[str, Any], on_progress: Callable[[Progress], None] | None = None) -> Any:
         """Send a request, again without each parameter that the endpoint refuses; refused ones are remembered."""
         import openai
 
@@ -165,8 +186,10 @@ class OpenAIModel(ModelBase):
                         adapted[RENAMED[name]] = payload[name]
                 try:
                     client = self._get_client()
-                    endpoint = client.completions if "prompt" in payload else client.chat.completions
-                    return endpoint.create(**adapted)
+                    if "prompt" in payload:
+                        return client.completions.create(**adapted)
+                    with client.chat.completions.with_streaming_response.create(**adapted) as response:
+                        return _received(response, on_progress)
                 except openai.BadRequestError as error:
                     if error.param not in adapted or error.param not in OPTIONAL | RENAMED.keys():
                         raise
@@ -177,7 +200,7 @@ class OpenAIModel(ModelBase):
 
         with self._lock:
             if self._client is None:
-                timeout = openai.Timeout(TIMEOUT, connect=CONNECT_TIMEOUT)
+                timeout = openai.Timeout(self._silence, connect=CONNECT_TIMEOUT)
                 self._client = openai.OpenAI(
                     api_key=self._key or "none", base_url=self._url, timeout=timeout, max_retries=RETRIES
                 )
@@ -195,13 +218,17 @@ class OpenAIModel(ModelBase):
         endpoint = self._endpoint()
         try:
             yield
+        except _BrokenStreamError as error:
+            raise ModelError(f"{endpoint} broke off {error} ({self.name}); ask again") from None
         except openai.APITimeoutError:
-            raise ModelError(f"{endpoint} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from None
+            raise ModelError(
+                f"{endpoint} was silent for {self._silence:g} seconds, {RETRIES + 1} times ({self.name})"
+            ) from None
         except openai.APIConnectionError:
-            raise ModelError(f"{endpoint} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from None
+            raise ModelError(f"{endpoint} cannot be reached ({self.name}); is {self._setting} right?") from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise ModelError(
-                f"{endpoint} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})"
+                f"{endpoint} refuses {self._secret} for {self.name} (status {error.status_code})"
             ) from None
         except openai.NotFoundError as error:
             raise ModelError(f"{endpoint} has no model {self._model!r} ({self._error_text(error)})") from None
@@ -221,6 +248,75 @@ class OpenAIModel(ModelBase):
         if self._key:
             text = redact(text, [BearerToken(self._key)])
         return one_line(text)[:300]
+
+
+class _BrokenStreamError(Exception):
+    """A stream ended before its answer did."""
+
+
+def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> Any:
+    """The chat completion of a response: put together from its parts if it is streamed, else as it is.
+
+    Raises: ValueError: It holds something else. _BrokenStreamError.
+    """
+    if "text/event-stream" not in response.headers.get("content-type", ""):
+        from openai.types.chat import ChatCompletion
+
+        data = json.loads(response.read())
+        if not isinstance(data, dict):
+            raise ValueError("it holds no object")
+        return ChatCompletion.construct(**data)
+    answer = _StreamedAnswer()
+    try:
+        for chunk in response.parse():
+            answer.add(chunk)
+            if on_progress is not None:
+                on_progress(Progress(0, 0, answer.text))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"its stream is none of the format ({type(error).__name__}: {error})") from None
+    if answer.finish is None:
+        raise _BrokenStreamError(f"in the middle of the answer, after {len(answer.text):,} characters")
+    return answer.completion()
+
+
+class _StreamedAnswer:
+    """An answer that comes in parts; what a part has in another form than the format's counts for nothing."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.finish: str | None = None
+        self._usage: Any = None
+        self._calls: dict[int, SimpleNamespace] = {}
+
+    def add(self, chunk: Any) -> None:
+        """Add a part. Raises: TypeError, AttributeError: It has another form."""
+        self._usage = getattr(chunk, "usage", None) or self._usage
+        choices = getattr(chunk, "choices", None)
+        for choice in choices[:1] if isinstance(choices, list) else ():
+            delta = getattr(choice, "delta", None)
+            content = getattr(delta, "content", None)
+            self.text += content if isinstance(content, str) else ""
+            for call in getattr(delta, "tool_calls", None) or ():
+                self._add_call(call)
+            finish = getattr(choice, "finish_reason", None)
+            self.finish = finish if isinstance(finish, str) else self.finish
+
+    def _add_call(self, call: Any) -> None:
+        index = getattr(call, "index", None)
+        index = index if isinstance(index, int) else len(self._calls)
+        function = getattr(call, "function", None)
+        begun = self._calls.setdefault(
+            index, SimpleNamespace(id=None, function=SimpleNamespace(name=None, arguments=""))
+        )
+        begun.id = getattr(call, "id", None) or begun.id
+        begun.function.name = getattr(function, "name", None) or begun.function.name
+        begun.function.arguments += str(getattr(function, "arguments", None) or "")
+
+    def completion(self) -> Any:
+        """The answer in the form of one that came whole."""
+        calls = [self._calls[index] for index in sorted(self._calls)]
+        message = SimpleNamespace(content=self.text or None, tool_calls=calls or None, function_call=None)
+        return SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason=self.finish)], usage=self._usage)
 
 
 def without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:

@@ -3,11 +3,13 @@
 An answer is found by the hash of its request: messages, stop sequences, token limit, and functions where there are any.
 The model's name is not part of it, so that a record of one model can be played for another. A request that was recorded
 more than once gets its answers in the recorded order, and from then on the last one. Times are not recorded. A request
-whose answer is to be shorter, for a limit of the question, is found as it is, else without that limit.
+whose answer is to be shorter, for a limit of the question, is found as it is, else without that limit. A file with
+`.gz` at the end of its name is compressed. Messages may be missing: the hash of a request finds its answer.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import threading
@@ -124,17 +126,21 @@ def _key(request: ModelRequest) -> str:
 
 def _first_entry(file: Path) -> dict[str, Any]:
     try:
-        with file.open(encoding="utf-8") as lines:
-            entry = json.loads(next(lines))
-    except (OSError, ValueError, StopIteration):
+        entry = json.loads(_text(file).partition("\n")[0])
+    except (OSError, EOFError, ValueError):
         return {}
     return entry if isinstance(entry, dict) else {}
 
 
+def _text(file: Path) -> str:
+    """The content of a record. Raises: OSError, EOFError, UnicodeDecodeError."""
+    return gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text("utf-8")
+
+
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
     try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = _text(file).splitlines()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot read recorded answers from {file}: {error}") from error
     answers: dict[str, list[Completion]] = defaultdict(list)
     for number, line in enumerate(lines, start=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import shutil
@@ -15,10 +16,10 @@ from urllib.parse import quote
 
 import pytest
 
-from atc import Agent
+from atc import Agent, Endpoint
 from atc.engines import files
 from atc.models import DEFAULT_MODEL, Message, Model, default_model, open_model
-from atc.models.base import request_hash
+from atc.models.base import ModelRequest, answer, request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
@@ -63,6 +64,8 @@ def test_importing_the_interface_loads_no_engine() -> None:
 
 # OpenAI-compatible endpoints
 
+STREAMED = {"stream", "stream_options"}
+
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatEndpoint]:
@@ -95,8 +98,73 @@ def test_an_endpoint_answers_and_counts(endpoint: ChatEndpoint) -> None:
             "temperature": 0,
             "seed": 7,
             "stop": ["```"],
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
     ]
+
+
+def test_an_answer_is_seen_as_it_comes(endpoint: ChatEndpoint) -> None:
+    """It is streamed where the endpoint does that, and counted as before."""
+    endpoint.pieces = ("print", "(1", ")")
+    seen: list[str] = []
+
+    done = answer(
+        open_model("openai:small"), ModelRequest(QUESTION, on_progress=lambda progress: seen.append(progress.text))
+    )
+
+    assert (done.text, done.finish, done.usage.prompt_tokens) == ("print(1)", "stop", 120)
+    assert seen[:3] == ["print", "print(1", "print(1)"]
+
+
+def test_half_a_stream_is_no_answer(endpoint: ChatEndpoint) -> None:
+    """An endpoint that breaks off in the middle is named, with how far it came."""
+    endpoint.pieces, endpoint.ends = ("print(", "1"), False
+
+    with pytest.raises(ModelError, match=r"broke off in the middle of the answer, after 7 characters"):
+        open_model("openai:small").complete(QUESTION)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        ["[DONE]"],
+        ['{"choices": null}', "[DONE]"],
+        ['{"choices": [{"index": 0, "delta": null, "finish_reason": null}]}', "[DONE]"],
+        ['{"choices": [{"delta": {"content": 5}}]}', "[DONE]"],
+        ["5", "[DONE]"],
+        ["no JSON", "[DONE]"],
+    ],
+)
+def test_a_stream_of_something_else_is_no_answer(endpoint: ChatEndpoint, events: list[str]) -> None:
+    """Whatever comes, it ends with a sentence that names the endpoint."""
+    body = "".join(f"data: {event}\n\n" for event in events)
+    endpoint.replies = [(200, {"Content-Type": "text/event-stream"}, body)]
+
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1"):
+        open_model("openai:small").complete(QUESTION)
+
+
+def test_only_silence_ends_the_wait(endpoint: ChatEndpoint) -> None:
+    """An answer may take longer than the limit if something of it comes."""
+    endpoint.pieces, endpoint.pause = ("a",) * 4, 0.3
+    patient = Endpoint("small", base_url=endpoint.url, silence=0.8)
+
+    assert patient.complete(QUESTION).text == "aaaa"
+    with pytest.raises(ModelError, match=r"was silent for 0.1 seconds, 3 times"):
+        Endpoint("small", base_url=endpoint.url, silence=0.1).complete(QUESTION)
+
+
+def test_several_endpoints_in_a_process(endpoint: ChatEndpoint) -> None:
+    """Each has its own address and key; the key of the environment goes to no other address."""
+    with serve() as other:
+        mine = Endpoint("mine", base_url=other.url, api_key="sk-other-0123456789")
+        Endpoint("open", base_url=other.url).complete(QUESTION)
+        mine.complete(QUESTION)
+        open_model("openai:small").complete(QUESTION)
+
+        assert (mine.name, other.keys) == ("openai:mine", ["Bearer none", "Bearer sk-other-0123456789"])
+        assert endpoint.keys == [f"Bearer {KEY}"]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +210,7 @@ def test_a_parameter_that_is_refused_is_left_out(endpoint: ChatEndpoint) -> None
 
     assert first.text == second.text == "x = 1\n"
     assert len(endpoint.requests) == 5
-    assert endpoint.requests[3].keys() == {"model", "messages", "seed", "max_completion_tokens"}
+    assert endpoint.requests[3].keys() - STREAMED == {"model", "messages", "seed", "max_completion_tokens"}
     assert endpoint.requests[3]["max_completion_tokens"] == 9
 
 
@@ -253,6 +321,19 @@ def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
     again = replay.complete(QUESTION).usage
     assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (100, 20, 50, 1)
     assert completions[0].usage.seconds == 0.01
+
+
+def test_a_record_may_be_compressed_and_without_messages(tmp_path: Path) -> None:
+    """What others may not see of prompts is left out; a damaged file is named."""
+    file = tmp_path / "answers.jsonl.gz"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "cached_tokens": 0}
+    entry = {"hash": request_hash(QUESTION, (), 1024), "model": "frontier", "text": "print(1)", "finish": "stop"}
+    file.write_bytes(gzip.compress(json.dumps({**entry, "usage": usage}).encode()))
+
+    assert open_model(f"replay:{file}").complete(QUESTION).text == "print(1)"
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(ModelError, match="cannot read recorded answers"):
+        open_model(f"replay:{file}")
 
 
 def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
