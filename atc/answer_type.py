@@ -1,4 +1,4 @@
-"""The type that an answer has to have: its JSON Schema for the prompt, and its validation.
+"""The type that an answer has to have: as Python for the prompt, and its validation.
 
 Any type will do that pydantic's TypeAdapter takes: a BaseModel, a dataclass, `list[int]`, a Literal. An answer is JSON;
 for a type with scalar values it may be plain text, as a program prints it.
@@ -17,6 +17,11 @@ __all__ = ["AnswerType", "WrongAnswerError"]
 
 _MOST_PROBLEMS = 3
 _INPUT_LENGTH = 60
+_LIMITS = frozenset(
+    {"format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    | {"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
+)
+_NAMES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "null": "None"}
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
@@ -47,9 +52,15 @@ class AnswerType:
             ) from None
 
     @property
-    def schema(self) -> str:
-        """The JSON Schema of the type, as one line of JSON."""
-        return json.dumps(self._schema, ensure_ascii=False)
+    def text(self) -> str:
+        """The type as Python: the classes of its objects, then the type itself. No model takes it for an answer."""
+        definitions: Mapping[str, Any] = self._schema.get("$defs", {})
+        titled = self._schema.get("type") == "object" and "properties" in self._schema and "title" in self._schema
+        classes = {**definitions, **({self._schema["title"]: self._schema} if titled else {})}
+        texts = [_class_text(name, schema) for name, schema in classes.items()]
+        text = "\n\n".join([*texts, self._schema["title"] if titled else _type_text(self._schema)])
+        limits = f"\nIts JSON Schema has limits: {json.dumps(self._schema, ensure_ascii=False)}"
+        return text + limits if _has_limits(self._schema) else text
 
     def read(self, text: str) -> Any:
         """The value of an answer. Raises: WrongAnswerError."""
@@ -73,6 +84,51 @@ class AnswerType:
         except WrongAnswerError as error:
             return str(error)
         return None
+
+
+def _has_limits(schema: Any) -> bool:
+    """True if a schema says more than types: a format, a pattern, a range, or what a class is for."""
+    if isinstance(schema, list):
+        return any(map(_has_limits, schema))
+    if not isinstance(schema, Mapping):
+        return False
+    own = _LIMITS - ({"minItems", "maxItems"} if "prefixItems" in schema else set())
+    says = not own.isdisjoint(schema) or ("description" in schema and "properties" in schema)
+    return says or any(map(_has_limits, schema.values()))
+
+
+def _class_text(name: str, schema: Mapping[str, Any]) -> str:
+    """An object as a class, or another definition as a name for its type."""
+    if "properties" not in schema:
+        return f"{name} = {_type_text(schema)}"
+    required = schema.get("required", ())
+    lines = []
+    for key, part in schema["properties"].items():
+        kind = _type_text(part) if key in required else f"NotRequired[{_type_text(part)}]"
+        notes = [one_line(str(part[word])) for word in ("format", "description") if word in part]
+        lines.append(f"    {key}: {kind}" + (f"  # {': '.join(notes)}" if notes else ""))
+    return "\n".join([f"class {name}(TypedDict):", *lines])
+
+
+def _type_text(schema: Mapping[str, Any]) -> str:
+    """`list[int]`: a type without the classes that it names."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    for values in (schema.get("enum"), [schema["const"]] if "const" in schema else None):
+        if values is not None:
+            return f"Literal[{', '.join(map(repr, values))}]"
+    if parts := schema.get("anyOf") or schema.get("oneOf"):
+        return " | ".join(dict.fromkeys(map(_type_text, parts)))
+    match schema.get("type"):
+        case "array" if "prefixItems" in schema:
+            return f"tuple[{', '.join(map(_type_text, schema['prefixItems']))}]"
+        case "array":
+            return f"list[{_type_text(schema.get('items') or {})}]"
+        case "object":
+            values = schema.get("additionalProperties")
+            return f"dict[str, {_type_text(values if isinstance(values, Mapping) else {})}]"
+        case kind:
+            return _NAMES.get(str(kind), "Any")
 
 
 def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 5) -> Iterator[str]:
@@ -100,7 +156,7 @@ def _described(text: str, error: Any) -> str:
         for problem in problems[:_MOST_PROBLEMS]
     ]
     more = len(problems) - len(lines)
-    return "the answer does not fit its JSON Schema: " + "; ".join(lines) + (f"; and {more} more" if more else "")
+    return "the answer does not fit its type: " + "; ".join(lines) + (f"; and {more} more" if more else "")
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -12,7 +12,7 @@ from protocols.samples import sample
 
 
 class Film(BaseModel):
-    """Descriptions help the model: it is told the JSON Schema of this class."""
+    """Descriptions help the model: it is told this class as Python."""
 
     title: str
     release_date: date

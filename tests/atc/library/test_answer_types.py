@@ -58,7 +58,7 @@ def towns() -> Iterator[LocalAPI]:
 
 
 def test_the_answer_is_an_object(towns: LocalAPI) -> None:
-    """The prompt has the JSON Schema, and `value` the validated object; the JSON of the solution has plain data."""
+    """The prompt has the type as Python, and `value` the validated object; the JSON of the solution has plain data."""
     model = ScriptedModel(
         f'import json\n{CITY}print(json.dumps({{"name": city["name"], "population": city["population"]}}))'
     )
@@ -67,7 +67,7 @@ def test_the_answer_is_an_object(towns: LocalAPI) -> None:
 
     assert solution.value == Place(name="Oslo", population=717710)
     assert solution.value.population == 717710
-    assert '"population": {"title": "Population", "type": "integer"}' in model.asked[0][-2].content
+    assert "class Place(TypedDict):\n    name: str\n    population: int" in model.asked[0][-2].content
     assert json.loads(json.dumps(solution.to_json()))["answer"] == '{"name": "Oslo", "population": 717710}'
 
 
@@ -180,3 +180,23 @@ def test_a_type_without_a_schema_is_refused_before_anything_is_asked(towns: Loca
     with pytest.raises(UsageError, match=r"no type for answers .* give a pydantic model"):
         Agent(towns.protocol, model=model).solve(QUESTION, answer_type=kind)
     assert not model.asked
+
+
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [
+        (list[int], "list[int]"),
+        (dict[str, float], "dict[str, float]"),
+        (str | None, "str | None"),
+        (tuple[int, str], "tuple[int, str]"),
+        (Literal["a", "b"], "Literal['a', 'b']"),
+    ],
+)
+def test_the_model_reads_a_type_as_python(type_: Any, text: str) -> None:
+    assert AnswerType(type_).text == text
+
+
+def test_what_python_does_not_say_is_told_as_a_schema() -> None:
+    """A date in a list has a form, which the model has to know."""
+    assert AnswerType(list[date]).text.startswith("list[str]\nIts JSON Schema has limits: {")
+    assert '"format": "date"' in AnswerType(list[date]).text
