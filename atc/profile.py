@@ -25,7 +25,8 @@ class Profile:
         prompt_tokens: Most tokens of a prompt, estimated; a longer conversation loses its oldest turns.
         output_tokens: Most tokens of one program. An answer that is cut there is continued once.
         tools: Tools that are offered for a question.
-        described: Of these, the ones with a description; of the others the signature is shown.
+        described: Of these, the ones with a description; the others have a line each.
+        described_tokens: Most tokens of the text of the tools, estimated, beyond which details go.
         documentation: "compact" shows the fields that other tools take first and cuts the rest, "full" shows all.
         fields: Fields of an object in a response that are shown, where `documentation` is "compact".
         example: Begin with a solved question.
@@ -40,6 +41,7 @@ class Profile:
     output_tokens: int
     tools: int
     described: int
+    described_tokens: int
     documentation: Literal["compact", "full"]
     fields: int
     example: bool
@@ -58,7 +60,10 @@ class Profile:
         if context is None:
             return self
         output = min(self.output_tokens, context // 4)
-        return replace(self, output_tokens=output, prompt_tokens=min(self.prompt_tokens, context - output))
+        prompt = min(self.prompt_tokens, context - output)
+        return replace(
+            self, output_tokens=output, prompt_tokens=prompt, described_tokens=min(self.described_tokens, prompt)
+        )
 
 
 FEATURES: Mapping[str, str] = {
@@ -72,6 +77,7 @@ SMALL = Profile(
     output_tokens=512,
     tools=20,
     described=6,
+    described_tokens=6_000,
     documentation="compact",
     fields=14,
     example=True,
@@ -81,7 +87,9 @@ SMALL = Profile(
 )
 """For models of a few billion parameters: short prompts, and help wherever a document or a reply decides."""
 
-TINY = replace(SMALL, name="tiny", prompt_tokens=1_000, output_tokens=256, tools=5, fields=5, example=False)
+TINY = replace(
+    SMALL, name="tiny", prompt_tokens=1_000, described_tokens=1_000, output_tokens=256, tools=5, fields=5, example=False
+)
 """For models of a few hundred million parameters that were tuned on such prompts: they need no example."""
 
 LARGE = Profile(
@@ -89,15 +97,19 @@ LARGE = Profile(
     prompt_tokens=60_000,
     output_tokens=4_096,
     tools=60,
-    described=60,
+    described=8,
+    described_tokens=6_000,
     documentation="full",
     fields=14,
     example=True,
     prefill=False,
     reflections=3,
-    stable=False,
 )
-"""For strong models: full documentation, room to write, and programs that run as they were written."""
+"""For strong models: full documentation, room to write, and programs that run as they were written.
+
+Of the development splits of RestBench, eight described tools with those that provide their identifiers are all that is
+needed in 30 of 30 tasks over TMDB and 14 of 17 over Spotify; the others have a line, and a model may ask to see them.
+"""
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (TINY, SMALL, LARGE)}
 

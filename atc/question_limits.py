@@ -19,7 +19,7 @@ from atc.models import Message, Usage
 from atc.models.base import FunctionSpec
 from atc.models.prices import Price, dollars
 from protocols.errors import LimitReached, UsageError
-from protocols.render import estimate
+from protocols.text.prose import estimate
 
 __all__ = ["Deadline", "LimitName", "QuestionLimitReached", "QuestionLimits", "Spending"]
 

@@ -99,14 +99,13 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
         called=tuple(called),
         leanings=lambda text, graph, choosing: help.leanings(text, graph, choosing=choosing),
     )
-    calls = settings.limits.calls
-    says_limit = profile.documentation == "full" or calls != Limits().calls
+    says_limit = profile.documentation == "full" or settings.limits.calls != Limits().calls
     offer = replace(
         offer,
         elsewhere=bool(settings.options.allow or settings.options.base_url),
-        answer_schema=asked.answer_type.schema if asked.answer_type is not None else "",
-        earlier=conversation_so_far(asked.turns, profile.prompt_tokens // _SHARE_OF_TURNS),
-        most_calls=calls if says_limit else None,
+        answer_type=asked.answer_type.text if asked.answer_type is not None else "",
+        earlier=conversation_so_far(asked.turns, profile.prompt_tokens // _SHARE_OF_TURNS) if asked.turns else "",
+        limits=settings.limits if says_limit else None,
     )
     return replace(offer, sections=tuple(help.sections(query, offer)))
 

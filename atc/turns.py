@@ -11,7 +11,7 @@ from atc.prompting import templates
 from atc.query import Query
 from atc.solution import Solution
 from protocols.errors import UsageError
-from protocols.render import estimate
+from protocols.text.prose import estimate
 from sandbox.truncation import cut, one_line
 
 __all__ = ["Turn", "conversation_so_far", "follow_up"]

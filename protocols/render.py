@@ -1,7 +1,7 @@
-"""Render tools as text for a language model: compactly by default, or in the papers' style for comparison.
+"""Render tools as text for a small model, compactly, or in the papers' style for comparison.
 
-The user pays and waits for every token, so the compact form has only what a program needs: the call, its purpose, the
-source of its identifiers, and the type of its response.
+A small model repeats what it reads and loses its way in long texts, so the compact form has only what a program likely
+needs: the call, its purpose, the source of its identifiers, and the main fields of its response.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.naming import argument_name
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
+from protocols.text.prose import estimate
 from protocols.text.word_lists import NAMES
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
-__all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
+__all__ = ["PLAIN_NAMES", "render", "render_full", "sentence"]
 
 _TYPE_NAMES = {
     "integer": "int",
@@ -49,11 +50,6 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
 
 
-def estimate(text: str) -> int:
-    """The approximate number of tokens in a text, the same for every model."""
-    return len(text) // 3
-
-
 def render(
     tools: Iterable[Tool],
     graph: ProtocolGraph,
@@ -61,7 +57,6 @@ def render(
     details: Collection[str] | None = None,
     speaks_of: Mapping[str, str] | None = None,
     preferred: Collection[str] = (),
-    whole: bool = True,
     fields: int = 14,
     hints: bool = True,
     budget: int | None = None,
@@ -74,16 +69,13 @@ def render(
         details: Names of the tools with details, all by default; the others have only a signature.
         speaks_of: Values that the question names, by field; each is shown in the field's place.
         preferred: Stems of words; fields and optional arguments with one of them come first.
-        whole: Show all fields of a response. Otherwise fields that other tools take, names and scalars come first, and
-            `…` stands for the rest.
-        fields: Fields of an object, where not all are shown.
+        fields: Fields of an object that are shown: those that other tools take, names and scalars come first, and `…`
+            stands for the rest.
         hints: Show the source of an identifier in a line of its own.
         budget: Maximum of tokens. Deep fields, then optional arguments, then descriptions are dropped; signatures
             always stay, even over the budget.
     """
-    writer = partial(
-        _ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, most=fields, hints=hints
-    )
+    writer = partial(_ToolWriter, list(tools), graph, preferred=frozenset(preferred), most=fields, hints=hints)
     for level in _LEVELS:
         text = writer(details, speaks_of or {}, level=level).text()
         if budget is None or estimate(text) <= budget:
@@ -117,7 +109,6 @@ class _ToolWriter:
     details: Collection[str] | None
     speaks_of: Mapping[str, str]
     preferred: frozenset[str]
-    whole: bool
     most: int
     hints: bool
     level: _Level
@@ -147,9 +138,7 @@ class _ToolWriter:
 
     @cached_property
     def flow_keys(self) -> frozenset[str]:
-        """The keys on the paths to fields that other tools take; empty where all fields are shown."""
-        if self.whole:
-            return frozenset()
+        """The keys on the paths to fields that other tools take."""
         return frozenset(
             step
             for tool in (*self.tools, *self.brief)
@@ -204,12 +193,12 @@ class _ToolWriter:
         """A tool in one line: required arguments, and the keys of its response."""
         if tool.function is not None:
             return _function(tool, self.level.described, 60)
-        needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW_ARGUMENTS)
+        needed, is_shortened = self._arguments(tool, _FEW_ARGUMENTS)
         written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
-        if self.level.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
+        if self.level.described and (text := sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
-        flow = [p for p in needed if p.required or tool.writes] if self.hints and not self.whole else []
+        flow = [p for p in needed if p.required or tool.writes] if self.hints else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = tool.response_schema
         keys = list(self._selected_fields(schema)[0]) if schema is not None else []
@@ -240,7 +229,7 @@ class _ToolWriter:
         lines = [f"{tool.name}({signature})"]
         if self.level.described and (text := sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
-        flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
+        flow = [p for p in arguments if self.hints and (p.required or tool.writes)]
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
@@ -287,8 +276,6 @@ class _ToolWriter:
     def _selected_fields(self, schema: Schema) -> tuple[dict[str, Schema], bool]:
         """The fields of an object that are shown, in its order, and whether others are left out."""
         properties = properties_of(schema, self.protocol)
-        if self.whole:
-            return properties, False
         weights = {name: self._dispensability(name, part) for name, part in properties.items()}
         best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[: self.most]
         selected = {name: part for name, part in properties.items() if name in best}
@@ -314,8 +301,6 @@ class _ToolWriter:
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
         """The required arguments and the likeliest optional ones, in order, and whether to show an ellipsis."""
-        if self.whole:
-            return [p for p in tool.arguments if p.required or most], False
         parameters = {p.name for p in tool.parameters}
         # What a body repeats of its parameters is filled in where it must be there.
         shown = [p for p in tool.arguments if p.required or p.location != "body" or p.name not in parameters]

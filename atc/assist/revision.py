@@ -15,7 +15,8 @@ from atc.prompting import templates
 from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
 from atc.prompting.prompt import Offer
 from atc.solution import Attempt
-from protocols.render import estimate, render
+from protocols.render import render
+from protocols.text.prose import estimate
 from protocols.text.words import stem, words
 
 __all__ = ["revision"]
@@ -81,6 +82,5 @@ def _related(offer: Offer, attempts: Sequence[Attempt], *texts: str) -> str:
         graph,
         speaks_of=offer.speaks_of,
         preferred=tuple(map(stem, words(offer.query.text))),
-        whole=False,
         hints=offer.profile.hints,
     )

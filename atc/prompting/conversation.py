@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from atc.fault import Fault
 from atc.models import Message
 from atc.prompting import templates
-from atc.prompting.prompt import Offer
+from atc.prompting.prompt import Offer, tools_text
 from atc.solution import Attempt
-from protocols.render import estimate, render
+from protocols.text.prose import estimate
 
 __all__ = ["PREFILL", "blamed_tool", "conversation", "cut", "described", "seen_attempts"]
 
@@ -70,7 +70,10 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
         return templates.render("reflect_naive", query=offer.asked, error=error)
     documentation = ""
     if tool is not None:
-        documentation = render([offer.graph.protocol.tool(tool)], offer.graph, budget=_DOCUMENTATION)
+        tools = [offer.graph.protocol.tool(tool)]
+        documentation = tools_text(
+            tools, offer.graph, offer.profile, sources=offer.callable_tools, budget=_DOCUMENTATION
+        )
     if tool is None:
         return templates.render("reflect_program", query=offer.asked, error=error)
     details = "\n".join(attempt.details)

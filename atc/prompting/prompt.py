@@ -6,8 +6,9 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,22 +20,27 @@ from atc.query import Query
 from atc.retrieval.candidates import Candidates
 from protocols.dataflow.enum_values import mentioned_values
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.render import PLAIN_NAMES, estimate, render
+from protocols.documentation import documentation
+from protocols.model import Tool
+from protocols.text.prose import estimate
 from protocols.text.words import stem, words
+from sandbox import Limits
 
 if TYPE_CHECKING:
     from atc.retrieval.demonstrations import Demonstration
     from protocols.contracts.contract import Contract
 
-__all__ = ["Leanings", "Offer", "Ranking", "make_offer"]
+__all__ = ["Leanings", "Offer", "Ranking", "make_offer", "tools_text"]
 
 _BEFORE = 0.5
 """Weight of the question before, in a chat."""
 _SPOKEN = 2.0
 """What a response field counts of which the question has a value, beside word scores of 1 to 4."""
-_SMALL = 1500
-"""Tokens up to which an API is written down as a whole, once for all questions."""
-
+_SMALL = {"compact": 1_500, "full": 6_000}
+"""Tokens up to which an API is written down whole, the same for all questions, by the form of its documentation."""
+_HINT = re.compile(r"^[ #].*(?: — |: )from \w+\(")
+_LEAST = 20
+"""Tokens that a described tool has at least."""
 
 Leanings: TypeAlias = "Callable[[str, ProtocolGraph, bool], Mapping[str, float]]"
 """What is added to the scores of tools for a text; True where some tools are left out."""
@@ -76,8 +82,8 @@ class Offer:
         elsewhere: It may reach other services, too.
         example: The template of a solved question with which the prompt begins, if any.
         sections: The texts of a help. solved: Questions like it that were answered before.
-        answer_schema: The JSON Schema of the answer, if any. earlier: What a chat has had before, written down.
-        most_calls: Those that a program may make, where the model is to know.
+        answer_type: The type of the answer as Python, if any. earlier: What a chat has had before, written down.
+        limits: Those of a program, where the model is to know. shown: What the model asked to see, and what it saw.
     """
 
     query: Query
@@ -95,9 +101,10 @@ class Offer:
     example: str = "examples"
     sections: tuple[str, ...] = ()
     solved: tuple[Demonstration, ...] = ()
-    answer_schema: str = ""
+    answer_type: str = ""
     earlier: str = ""
-    most_calls: int | None = None
+    limits: Limits | None = None
+    shown: tuple[Message, ...] = ()
 
     @property
     def graph(self) -> ProtocolGraph:
@@ -106,10 +113,10 @@ class Offer:
 
     @property
     def asked(self) -> str:
-        """The question as the model reads it, with the JSON Schema of the answer if it has to fit one."""
-        if not self.answer_schema:
+        """The question as the model reads it, with the type of the answer if it has to fit one."""
+        if not self.answer_type:
             return self.query.text
-        return templates.render("answer_type", query=self.query.text, schema=self.answer_schema).strip()
+        return templates.render("answer_type", query=self.query.text, type=self.answer_type).strip()
 
     @property
     def request(self) -> str:
@@ -119,7 +126,7 @@ class Offer:
     @property
     def hints(self) -> tuple[str, ...]:
         """The lines that say where an identifier comes from."""
-        return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
+        return tuple(line.strip(" #") for line in self.functions.splitlines() if _HINT.search(line))
 
     def messages(self) -> list[Message]:
         """The prompt."""
@@ -128,14 +135,26 @@ class Offer:
             self.system,
             *(templates.turns(self.example, self.tools) if self.example else ()),
             Message("user", text.strip()),
+            *self.shown,
         ]
+
+    def showing(self, names: Sequence[str]) -> Offer:
+        """The offer behind a request for some tools, which are described in answer to it."""
+        tools = map(self.graph.protocol.tool, names)
+        most = self.profile.described_tokens
+        text = tools_text(tools, self.graph, self.profile, sources=self.callable_tools, budget=most)
+        request = Message("assistant", f"SHOW: {', '.join(names)}")
+        answer = Message("user", templates.render("show", functions=text).strip())
+        return replace(self, details=(*self.details, *names), shown=(*self.shown, request, answer))
 
     @property
     def system(self) -> Message:
         """The rules that a program follows."""
-        rules = [templates.render("solve", today=self.query.today).strip()]
-        if self.most_calls is not None:
-            rules.append(templates.render("most_calls", calls=str(self.most_calls)).strip())
+        full = self.profile.documentation == "full"
+        rules = [templates.render("solve_full" if full else "solve", today=self.query.today).strip()]
+        if self.limits is not None:
+            calls, seconds = str(self.limits.calls), f"{self.limits.wall:g}"
+            rules.append(templates.render("limits", calls=calls, seconds=seconds).strip())
         return Message("system", "\n".join(rules))
 
     def with_context(self, functions: str) -> str:
@@ -175,35 +194,36 @@ def make_offer(
     ranking = Ranking(candidates, _spoken(graph, speaks_of), leanings)
     offered = tuple(tools if tools is not None else _chosen(ranking, query, most, profile, called))
     offered = graph.protocol.with_values(offered)
-    # What is offered and described whole stands in the order of the document: its beginning is the same for every
-    # question, and nothing is ranked.
-    whole = profile.documentation == "full" and len(graph.protocol.tools) == len(offered) <= profile.described
-    scores = dict.fromkeys(offered, 0.0) if whole else _scores(ranking, query)
+    # What is written down whole is the same for every question, and nothing is ranked.
+    text = _described(graph, graph.observations, profile) if len(graph.protocol.tools) == len(offered) else ""
+    whole = profile.stable and 0 < estimate(text) <= _SMALL[profile.documentation]
+    is_full = profile.documentation == "full"
+    scores = dict.fromkeys(offered, 0.0) if whole and is_full else _scores(ranking, query)
     ranked = tuple(name for name in scores if name in offered)
     details = ranked[: profile.described]
     if profile.closure:
         details = graph.closure(details, offered)
-    functions = _unchanging(graph, speaks_of, profile) if profile.stable and set(ranked) == set(scores) else None
-    if functions is not None:
+    if whole:
         details = tuple(tool.name for tool in graph.protocol.tools)
+        functions = text if is_full else _with_values(text, speaks_of)
+    elif is_full:
+        among = frozenset(offered if tools is not None else scores)
+        described = map(graph.protocol.tool, details)
+        functions = tools_text(described, graph, profile, sources=among, budget=profile.described_tokens)
+        short = [name for name in (ranked if tools is not None else scores) if name not in details]
+        functions = "\n\n".join(filter(None, (functions, _others(graph, tuple(sorted(short)), profile))))
     else:
-        functions = render(
-            map(graph.protocol.tool, dict.fromkeys([*details, *ranked])),
-            graph,
-            details=details,
-            speaks_of=speaks_of,
-            preferred=stems,
-            whole=profile.documentation == "full",
-            fields=profile.fields,
-            hints=profile.hints,
-            budget=profile.prompt_tokens,
+        listed = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
+        functions = tools_text(
+            listed, graph, profile, details=details, speaks_of=speaks_of, preferred=stems, budget=profile.prompt_tokens
         )
-    if tools is None and profile.documentation == "full":
-        functions = "\n\n".join(filter(None, (functions, _others(graph, frozenset(offered), profile))))
     before: tuple[Demonstration, ...] = ()
     if knowledge.demonstrations is not None and profile.demonstrations:
         before = tuple(knowledge.demonstrations.like(query.text, offered, meaning=candidates.meaning))
-    example = ("function_examples" if graph.protocol.of_functions else "examples") if profile.example else ""
+    example = ""
+    if profile.example:
+        of_operations = "examples_full" if is_full else "examples"
+        example = "function_examples" if graph.protocol.of_functions else of_operations
     callable_tools = frozenset(offered if tools is not None else (tool.name for tool in graph.protocol.tools))
     fixed = (query, offered, ranked, scores, details, speaks_of, functions, profile, ranking)
     return Offer(*fixed, lambda: knowledge.contract, callable_tools, example=example, solved=before)
@@ -238,28 +258,63 @@ def _spoken(graph: ProtocolGraph, speaks_of: Mapping[str, str]) -> dict[str, flo
 
 
 @lru_cache(maxsize=64)
-def _others(graph: ProtocolGraph, offered: frozenset[str], profile: Profile) -> str:
-    """The tools that are not offered, a line each; empty where they take more than a quarter of the prompt."""
-    tools = [tool for tool in graph.protocol.tools if tool.name not in offered]
-    lines = render(tools, graph, details=(), hints=False) if tools else ""
-    if not lines or estimate(lines) > profile.prompt_tokens // 4:
-        return ""
-    return templates.render("others", functions=lines).strip()
+def _others(graph: ProtocolGraph, names: tuple[str, ...], profile: Profile) -> str:
+    """Tools in a line each; as many of them as a quarter of the prompt holds, and how many there are besides."""
+    most, kept, lines = profile.prompt_tokens // 4, 0, ""
+    text = documentation(map(graph.protocol.tool, names), graph, details=()).split("\n") if names else []
+    for kept, line in enumerate(text, start=1):
+        if estimate(lines) + estimate(line) > most:
+            kept -= 1
+            break
+        lines += f"{line}\n"
+    left = len(text) - kept
+    lines += f"# {left:,} more are not listed.\n" if left else ""
+    return templates.render("others", functions=lines).strip() if lines else ""
 
 
-def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], profile: Profile) -> str | None:
-    """All tools of an API, described the same for every question, and then the values that this one names.
+def tools_text(
+    tools: Iterable[Tool],
+    graph: ProtocolGraph,
+    profile: Profile,
+    *,
+    details: Collection[str] | None = None,
+    speaks_of: Mapping[str, str] | None = None,
+    preferred: Collection[str] = (),
+    hints: bool = True,
+    sources: Collection[str] | None = None,
+    budget: int | None = None,
+) -> str:
+    """Tools in the form of a profile: as Python with all that is known of them, or compact.
 
-    None where that is too long to be read.
+    Args: as `documentation` and `render` have them; `speaks_of` and `preferred` are of the compact form alone.
     """
-    text = _described(graph, graph.observations, profile.hints, profile.documentation == "full")
-    if estimate(text) > _SMALL:
-        return None
+    hints = hints and profile.hints
+    if profile.documentation == "full":
+        return documentation(tools, graph, details=details, sources=sources if hints else (), budget=budget)
+    from protocols.render import render
+
+    return render(
+        tools,
+        graph,
+        details=details,
+        speaks_of=speaks_of,
+        preferred=preferred,
+        fields=profile.fields,
+        hints=hints,
+        budget=budget,
+    )
+
+
+def _with_values(text: str, speaks_of: Mapping[str, str]) -> str:
+    """The text of an API, and then the values that a question names."""
+    from protocols.render import PLAIN_NAMES
+
     values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
     return "\n\n".join([text, *([templates.render("values", values=", ".join(values)).strip()] if values else [])])
 
 
 @lru_cache(maxsize=8)
-def _described(graph: ProtocolGraph, observations: int, hints: bool, whole: bool) -> str:
-    """All tools of an API: the same text until more is known of it."""
-    return render(graph.protocol.tools, graph, whole=whole, hints=hints)
+def _described(graph: ProtocolGraph, observations: int, profile: Profile) -> str:
+    """All tools of an API: the same text until more is known of it; empty where it would be long."""
+    tools = graph.protocol.tools
+    return tools_text(tools, graph, profile) if _LEAST * len(tools) <= _SMALL[profile.documentation] else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atc.models import Message
-from protocols.render import estimate
+from protocols.text.prose import estimate
 
 __all__ = ["OBSERVATION", "OUTPUT", "RESULT", "TryBudget", "shorten_observations"]
 

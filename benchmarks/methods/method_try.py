@@ -15,7 +15,7 @@ from atc.models import Completion, Message, Usage
 from atc.models.base import FunctionSpec, Layout
 from atc.modes import Mode
 from atc.prompting import templates
-from atc.prompting.prompt import Offer
+from atc.prompting.prompt import Offer, tools_text
 from atc.query import Query
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt
@@ -25,7 +25,7 @@ from benchmarks.methods.call_path import ApiSession, Observation, TryPosition
 from benchmarks.methods.observations import published_observation, render_value
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
-from protocols.render import estimate, render
+from protocols.text.prose import estimate
 from protocols.text.words import stem, words
 from sandbox import Run
 
@@ -75,7 +75,8 @@ class MethodTry:
         self.usage = Usage()
         self.final: tuple[str, Run] | None = None
         published = published_observation if self.search.compat else None
-        rendered = published or partial(render_value, budget=self.search.max_observation)
+        wanted = frozenset(map(stem, words(query.text)))
+        rendered = published or partial(render_value, budget=self.search.max_observation, wanted=wanted)
         self.api = ApiSession(self.protocol, session.sandbox, session.settings.limits, session.journal, rendered)
         self._last_cost = Usage()
 
@@ -122,14 +123,14 @@ class MethodTry:
         `bare` leaves out these, and the lines that say where an identifier comes from.
         """
         details, profile = self.offer.details, self.offer.profile
-        text = render(
+        text = tools_text(
             map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
             self.graph,
+            profile,
             details=details,
             speaks_of=self.offer.speaks_of,
             preferred=tuple(map(stem, words(self.query.text))),
-            whole=profile.documentation == "full",
-            hints=profile.hints and not bare,
+            hints=not bare,
             budget=profile.prompt_tokens * 3 // 4,
         )
         return text if bare else self.offer.with_context(text)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.prompting import templates
+from atc.prompting.prompt import tools_text
 from benchmarks.methods.actions import Action, BadActionError, read_action
 from benchmarks.methods.method_try import MethodTry, conversation, correction
-from protocols.render import render
 
 __all__ = ["execute_task", "render_results"]
 
@@ -31,7 +31,9 @@ def execute_task(trial: MethodTry, tool: str, task: str, results: Sequence[str],
         corrections: Attempts to correct a failed call, with the error in view.
     Raises: TryEnded, ModelError.
     """
-    documentation = render([trial.protocol.tool(tool)], trial.graph, speaks_of=trial.offer.speaks_of, budget=800)
+    offer = trial.offer
+    tools = [trial.protocol.tool(tool)]
+    documentation = tools_text(tools, trial.graph, offer.profile, speaks_of=offer.speaks_of, budget=800)
     text = templates.render("role_call_task", documentation=documentation, known=render_results(results), task=task)
     messages = conversation(templates.render("role_call", today=trial.query.today), text)
     while True:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.task_files import Task
 from protocols.model import Protocol, Tool
-from protocols.render import estimate, render_full
+from protocols.render import render_full
+from protocols.text.prose import estimate
 
 __all__ = ["TaskStatistics", "statistics"]
 

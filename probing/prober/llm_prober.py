@@ -68,7 +68,7 @@ class LLMProber:
         task = _fill(
             "probe_task",
             name=tool.name,
-            functions=render(tools, graph, whole=False),
+            functions=render(tools, graph),
             values=self._values(tool, graph),
             tried="".join(
                 f"This did not do:\n```python\n{code}\n```\n{error[:_MAX_ERROR]}\n\n" for code, error in tried

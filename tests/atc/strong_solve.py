@@ -60,13 +60,13 @@ def main() -> None:
             entered.add(frame.f_code.co_filename)
 
     from atc import Agent
-    from atc.models.openai_compatible import OpenAIModel
+    from atc.models.openai_compatible import Endpoint
     from protocols import load
     from protocols.samples import sample
 
     protocol = load(sample("cinema"))
     os.environ |= {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none", "CINEMA_TOKEN": "none"}
-    model = OpenAIModel("m")
+    model = Endpoint("m")
     with Agent(protocol, model, base_url=url, auth=["bearer:env:CINEMA_TOKEN"], profile="large") as agent:
         threading.setprofile(enter)
         sys.setprofile(enter)

@@ -22,9 +22,10 @@ from atc.program.source import renamed
 from protocols.calls.binding import signature
 from protocols.choice import choose
 from protocols.contracts.contract import Contract
+from protocols.documentation import documentation
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.render import render, render_full, sentence
+from protocols.render import render_full, sentence
 from sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -151,5 +152,5 @@ class ToolService:
             near = difflib.get_close_matches(name, [tool.name for tool in self.protocol.tools], n=1, cutoff=0.4)
             raise UsageError(f"there is no tool {name[:100]!r}{f'; did you mean {near[0]}?' if near else ''}")
         tool = self.protocol.tool(name)
-        text = render([tool], self._agent.graph)
+        text = documentation([tool], self._agent.graph, sources=[tool.name for tool in self.protocol.tools])
         return ToolDocumentation(name=tool.name, documentation=text, reference=render_full([tool]))

@@ -18,7 +18,7 @@ from benchmarks.methods.observations import render_value
 from benchmarks.toolbench.server.address import APIAddress
 from protocols.documents.record_names import parameter_name
 from protocols.errors import UsageError
-from protocols.render import estimate
+from protocols.text.prose import estimate
 
 __all__ = ["MAX_TOKENS", "ResponseSchemas", "keep_keys", "read_response_schemas", "shortened"]
 

@@ -1,0 +1,223 @@
+"""What a strong model reads of tools: Python, whole, and the same for every question."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocols import load
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.documentation import documentation
+from protocols.samples import sample
+from protocols.text.prose import estimate, first_sentence, plain, sentences
+
+RECORD = {
+    "type": "object",
+    "required": ["name", "changetype"],
+    "properties": {
+        "name": {"type": "string", "description": "Must end in a dot."},
+        "changetype": {"type": "string", "enum": ["REPLACE", "DELETE"]},
+        "ttl": {"type": "integer"},
+        "from": {"type": "string"},
+        "records": {"type": "array", "items": {"type": "object", "properties": {"content": {"type": "string"}}}},
+    },
+}
+
+
+def described(operation: dict[str, Any], method: str = "get", path: str = "/zones", **options: Any) -> str:
+    """The text of a document with one operation."""
+    operation = {"responses": {"200": {"description": ""}}, **operation}
+    document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {path: {method: operation}}}
+    protocol = load(document)
+    return documentation(protocol.tools, ProtocolGraph(protocol), **options)
+
+
+def query(name: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"parameters": [{"name": name, "in": "query", "schema": schema, **more}]}
+
+
+@pytest.fixture(scope="module")
+def cinema() -> ProtocolGraph:
+    return ProtocolGraph(load(sample("cinema")))
+
+
+def test_it_is_python(cinema: ProtocolGraph) -> None:
+    """Signatures with types, docstrings, and a class for each object; an identifier has its source."""
+    text = documentation(cinema.protocol.tools, cinema)
+    tree = ast.parse(text)
+    classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+    assert functions.keys() == {tool.name for tool in cinema.protocol.tools}
+    assert {"Film", "FilmPage", "Person"} <= classes
+    assert ast.unparse(functions["GET_films_top_rated"].args) == "*, page: int=1"
+    assert '# filmId: from GET_films(query=…)["films"][0]["filmId"]' in text.splitlines()
+
+
+@pytest.mark.parametrize("name", ["figma.yaml", "paypal_invoicing.json"])
+def test_real_documents_are_python(data: Path, name: str) -> None:
+    protocol = load(data / "openapi" / name)
+    text = documentation(protocol.tools[:60], ProtocolGraph(protocol))
+    ast.parse(re.sub(r"^(class \w+)\[T\]", r"\1", text, flags=re.MULTILINE))  # generic classes are of Python 3.12
+
+
+def test_a_nested_body_is_whole() -> None:
+    """What is required in the objects of a list is told, with all values of an enumeration."""
+    body = {"type": "object", "properties": {"rrsets": {"type": "array", "items": RECORD}}}
+    text = described({"requestBody": {"content": {"application/json": {"schema": body}}}}, "patch")
+
+    assert 'Rrset = TypedDict("Rrset", {' in text
+    assert '    "changetype": Literal["REPLACE", "DELETE"],' in text
+    assert '    "name": str,  # Must end in a dot' in text
+    assert '    "from": NotRequired[str],' in text
+    assert "rrsets: list[Rrset] = ..." in text
+
+
+def test_values_of_a_list_are_told() -> None:
+    listed = {"type": "array", "items": {"type": "string", "enum": ["open", "closed"]}}
+
+    assert 'state: list[Literal["open", "closed"]] = ...' in described(query("state", listed))
+
+
+def test_an_enumeration_too_long_to_read_says_so() -> None:
+    """3,000 values: the first ones, and how many there are."""
+    text = described(query("currency", {"type": "string", "enum": [f"C{n:04}" for n in range(3000)]}))
+
+    assert "currency: str = ..." in text
+    assert 'One of 3,000 values: "C0000", "C0001"' in text
+    assert "and 2,988 others" in text
+    assert len(text) < 500
+
+
+def test_what_an_argument_may_be_is_told() -> None:
+    """Its default, limits and description, word for word."""
+    schema = {"type": "integer", "default": 20, "minimum": 1, "maximum": 50}
+    text = described(query("limit", schema, description="How many come at most (e.g. 20)."))
+
+    assert "limit: int = 20" in text
+    assert "limit: How many come at most (e.g. 20). 1 to 50" in text
+
+
+def test_a_description_of_a_whole_page_is_cut_at_a_sentence_and_says_so() -> None:
+    """40,000 characters of HTML."""
+    page = "<h1>Zones</h1><p>Lists the zones of a server. " + "<b>Read</b> this first. " * 2000 + "</p>"
+    text = described({"description": page})
+
+    assert '"""Zones Lists the zones of a server. Read this first.' in text
+    assert "<" not in text.replace("->", "")
+    assert "more characters]" in text
+    assert len(text) < 800
+
+
+def test_equal_pages_are_one_class_of_their_items() -> None:
+    """Lists that differ in their items alone are written down once."""
+    paths = {}
+    for noun in ("zone", "key"):
+        item = {"type": "object", "properties": {noun: {"type": "string"}}}
+        page = {
+            "type": "object",
+            "properties": {"next": {"type": "string"}, "items": {"type": "array", "items": item}},
+        }
+        content = {"application/json": {"schema": page}}
+        paths[f"/{noun}s"] = {"get": {"responses": {"200": {"description": "", "content": content}}}}
+    protocol = load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths})
+    text = documentation(protocol.tools, ProtocolGraph(protocol))
+
+    assert "class Page[T](TypedDict):\n    next: str\n    items: list[T]" in text
+    assert "def GET_zones() -> Page[Zone]" in text
+    assert "def GET_keys() -> Page[Key]" in text
+
+
+def test_a_budget_says_what_it_took(cinema: ProtocolGraph) -> None:
+    """Descriptions of fields go before fields, and signatures never."""
+    whole = documentation(cinema.protocol.tools, cinema)
+    fewer = documentation(cinema.protocol.tools, cinema, budget=estimate(whole) - 12)
+    least = documentation(cinema.protocol.tools, cinema, budget=300)
+
+    assert "Mean of all votes" in whole
+    assert fewer.startswith("# Left out for length: examples, descriptions of fields.\n")
+    assert "Mean of all votes" not in fewer
+    assert "what the last functions do and return" in least.splitlines()[0]
+    assert all(f"{tool.name}(" in least for tool in cinema.protocol.tools)
+
+
+def test_tools_in_a_line_have_their_required_arguments(cinema: ProtocolGraph) -> None:
+    text = documentation(cinema.protocol.tools, cinema, details=["GET_people"])
+
+    assert "GET_people_personId(personId)  # One person" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Search for foods (e.g. Fruit. Bread) by name. Slow.", "Search for foods (e.g. Fruit. Bread) by name."),
+        ("Counts calls, e.g. Those of today. Free.", "Counts calls, e.g. Those of today."),
+        ("One sentence without an end", "One sentence without an end"),
+    ],
+)
+def test_sentences_end_where_they_end(text: str, first: str) -> None:
+    """Not at an abbreviation, and not in brackets."""
+    assert first_sentence(text, 80) == first
+
+
+def test_sentences_are_whole_or_left_out() -> None:
+    assert sentences("One. Two and three.", 8) == "One."
+    assert sentences("A sentence that is longer.", 8) == ""
+    assert plain("Zones.\n| name | since |\n| - | - |\n| a | b |\n| c | d |\nAll.") == "Zones. [a table of 2 rows] All."
+    assert plain("A <b>bold</b> [link](https://example.org) &amp; `code`\n- item") == "A bold link & `code` item"
+
+
+def test_schemas_that_refer_to_one_another_end() -> None:
+    """Twelve objects that hold each other, a map of itself and a list of itself: a class each at every depth."""
+    names = [f"S{number}" for number in range(12)]
+    held = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
+    schemas: dict[str, Any] = {name: {"type": "object", "properties": held} for name in names}
+    schemas["Map"] = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Map"}}
+    schemas["List"] = {"type": "array", "items": {"$ref": "#/components/schemas/List"}}
+    paths = {}
+    for name in ("S0", "Map", "List"):
+        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+        paths[f"/{name}"] = {"get": {"responses": {"200": {"description": "", "content": content}}}}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+    protocol = load(document)
+    text = documentation(protocol.tools, ProtocolGraph(protocol))
+
+    ast.parse(text)
+    assert text.count("class ") <= 12 * 6
+    assert "def GET_Map() -> dict[str, Any]" in text
+    assert "def GET_List() -> list[Any]" in text
+
+
+@pytest.mark.parametrize("end", ['He says "hi"', "A path such as C:\\", 'Three """ quotes'])
+def test_a_description_stays_in_its_docstring(end: str) -> None:
+    ast.parse(described({"description": end}))
+
+
+def test_a_pattern_stays_on_its_line() -> None:
+    """What a document says becomes no code of the text."""
+    text = described(query("q", {"type": "string", "pattern": "a\ndef evil(): ..."}))
+
+    assert [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)] == ["GET_zones"]
+
+
+def test_values_are_told_as_they_are() -> None:
+    """A value that is called like a class is no class, and a list of a page of things no other one."""
+    listed = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}
+    paths = {}
+    for noun in ("thing", "part"):
+        page = {"type": "object", "properties": {"next": {"type": "string"}, f"{noun}s": listed}}
+        operation = query("kind", {"type": "string", "enum": ["ThingPage", "other"]})
+        response = {"description": "", "content": {"application/json": {"schema": page}}}
+        paths[f"/{noun}s"] = {"get": {**operation, "responses": {"200": response}}}
+    protocol = load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths})
+
+    assert documentation(protocol.tools, ProtocolGraph(protocol)).count('Literal["ThingPage", "other"]') == 2
