@@ -9,6 +9,7 @@ Source: ATC paper (arXiv:2405.16533), section 3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Literal
 
 from atc.diagnosis.api_health import api_health_problem
 from atc.events import ModelWaiting
-from atc.evidence import accepted_writes, judge
+from atc.evidence import accepted_writes, found_nothing, judge
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
 from atc.modes import Mode
-from atc.program.source import extract, renamed, without_fence
+from atc.program.source import extract, note_beside, renamed, without_fence, without_thoughts
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, conversation
 from atc.prompting.prompt import Offer
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from atc.write_gate import WriteGate
 
 __all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
+
+_SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,20 @@ class _Loop:
         self.offer = offer
         self.session = session
         self.naive = naive
+        self.text = self.note = ""
+
+    def attempt(
+        self,
+        program: str,
+        stage: Stage | Literal["done"],
+        run: Run | None,
+        fault: Fault | None,
+        attribution: Attribution | None,
+        diff: tuple[str, ...] = (),
+        details: tuple[str, ...] = (),
+    ) -> Attempt:
+        """An attempt, with what the model said beside its last program."""
+        return Attempt(program, stage, run, fault, attribution, diff, details, self.note)
 
     @property
     def revisions(self) -> int:
@@ -100,10 +117,10 @@ class _Loop:
             program, diff = written
             run, verdict = self.tried(program, diff)
             if verdict.is_answer:
-                session.record(Attempt(program, "done", run, None, None, diff))
+                session.record(self.attempt(program, "done", run, None, None, diff))
                 return verdict.answer or None
             fault = verdict.fault or Fault("run", "APIError", verdict.unhealthy)
-            self.blame(Attempt(program, fault.stage, run, fault, None, diff))
+            self.blame(self.attempt(program, fault.stage, run, fault, None, diff))
             if verdict.unhealthy:
                 raise TryEnded("api_error", "APIError", verdict.unhealthy)
             if self.exhausted:
@@ -126,7 +143,7 @@ class _Loop:
             verdict = self.judged(program, run)
             if gate is None or run is None or not verdict.is_answer:
                 return run, verdict
-            if not self.approved(gate, Attempt(program, "run", run, None, None, diff)):
+            if not self.approved(gate, self.attempt(program, "run", run, None, None, diff)):
                 return run, verdict
         with gate.executing():
             run = self.executed(program, diff)
@@ -150,7 +167,7 @@ class _Loop:
         """The run of a program; None without one. Raises: TryEnded: A write was refused. KeyboardInterrupt."""
         run = self.session.execute(program) if program else None
         if run is not None and run.outcome == "interrupted":
-            self.session.record(Attempt(program, "run", run, None, None, diff))
+            self.session.record(self.attempt(program, "run", run, None, None, diff))
             raise KeyboardInterrupt
         if run is not None and (call := refused_write(run)) is not None:
             # The solve ends, whatever the program made of it.
@@ -158,7 +175,7 @@ class _Loop:
             if fault is None or run.error is None or run.error.call != call.index:
                 fault = Fault("run", "ToolError", call.error or "", call.line)
             attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
-            self.session.fail(Attempt(program, "run", run, fault, attribution, diff))
+            self.session.fail(self.attempt(program, "run", run, fault, attribution, diff))
             raise TryEnded("refused", fault.type, call.error or "")
         return run
 
@@ -168,6 +185,8 @@ class _Loop:
         fault, answer = judge(program, run), ""
         if fault is not None and run is not None:
             answer = accepted_writes(run, protocol)
+            if not answer and found_nothing(program, run) and (not self.offer.profile.help or self.exhausted):
+                answer = "none"
             fault = None if answer else fault
         stopped = run is not None and run.outcome == "limit"
         calls = run.calls if run is not None else ()
@@ -203,12 +222,12 @@ class _Loop:
         if cut_at is not None:
             message = f"the answer was cut at {cut_at} tokens; write a shorter program"
             fault = Fault("write", "TokenLimit", message)
-            session.fail(Attempt(program, "write", None, fault, NO_ATTRIBUTION))
+            session.fail(self.attempt(program, "write", None, fault, NO_ATTRIBUTION))
             return None
         while program:
             review = session.help.review(program, self.query, self.offer, session.attempts)
             if isinstance(review, Rewrite):
-                session.fail(Attempt(program, review.fault.stage, None, review.fault, review.attribution, diff))
+                session.fail(self.attempt(program, review.fault.stage, None, review.fault, review.attribution, diff))
                 from atc.program.edits import line_diff
 
                 program, diff = review.program, line_diff(program, review.program)
@@ -217,7 +236,7 @@ class _Loop:
                 for tool in review.doubtful_tools:
                     session.sandbox.doubts.tell(tool)
                 stage: Stage | Literal["done"] = review.fault.stage
-                session.fail(Attempt(program, stage, None, review.fault, review.attribution, diff, review.details))
+                session.fail(self.attempt(program, stage, None, review.fault, review.attribution, diff, review.details))
                 return None
             else:
                 break
@@ -231,9 +250,28 @@ class _Loop:
         session.emit(ModelWaiting(session.number))
         messages = session.help.next_prompt(self.query, self.offer, attempts) if attempts else None
         program, cut_at, usage = self.ask(messages or conversation(self.offer, attempts, naive=self.naive))
+        if not program and cut_at is None and (names := self.requested()):
+            self.offer = self.offer.showing(names)
+            program, cut_at, further = self.ask(conversation(self.offer, attempts, naive=self.naive))
+            usage += further
         if program:
             session.wrote(program, usage)
         return program, cut_at
+
+    @property
+    def requests_tools(self) -> bool:
+        """True if the model asks to see functions, and writes no program."""
+        return "```" not in without_thoughts(self.text) and _SHOW.search(without_thoughts(self.text)) is not None
+
+    def requested(self) -> tuple[str, ...]:
+        """The functions that the model asks to see in place of a program; it may do so once in a question."""
+        match = _SHOW.search(without_thoughts(self.text)) if self.requests_tools else None
+        if match is None or self.offer.shown:
+            return ()
+        aliases = self.offer.graph.protocol.aliases
+        named = dict.fromkeys(aliases.get(name, name) for name in re.findall(r"\w+", match[1]))
+        whole = self.offer.functions
+        return tuple(name for name in named if name in self.offer.callable_tools and f"def {name}(" not in whole)
 
     def ask(self, messages: Sequence[Message]) -> tuple[str, int | None, Usage]:
         """One program, the tokens at which it was cut, if it was, and what it cost.
@@ -253,6 +291,10 @@ class _Loop:
                 text += completion.text if profile.prefill else without_fence(text, completion.text)
             if completion.finish == "length":
                 cut_at = limit
+        self.text = text
+        self.note = "" if profile.prefill else note_beside(text)
+        if self.requests_tools:
+            return "", cut_at, usage
         program = renamed(extract(text, last=not profile.prefill), self.offer.graph.protocol.aliases)
         return program, cut_at, usage
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ __all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"
 
 Status = Literal["answered", "failed", "refused", "limit", "model_error", "api_error", "interrupted"]
 
-Standing = Literal["supported", "doubtful", "unsupported"]
+Standing = Literal["supported", "qualified", "doubtful", "unsupported"]
 
 EXIT_CODES: Mapping[Status, int] = {
     "answered": 0,
@@ -37,6 +38,8 @@ EXIT_CODES: Mapping[Status, int] = {
 }
 
 
+_BULLET = re.compile(r"^(?:\d+[.)]|[\s#>*_•-])+")
+_QUALIFICATION = re.compile(r"(?:assumptions?|not possible)\W*:(?!\W*(?:none|nothing)\W*$)", re.IGNORECASE)
 _WIDE = 120
 """Characters of an answer in `repr`."""
 
@@ -50,7 +53,8 @@ class Attempt:
 
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
     `diff` is what was changed in the program of the attempt before without the model, as unified diff lines; it is
-    empty for a program as the model wrote it. `details` is what a revision is told of it beside the fault.
+    empty for a program as the model wrote it. `details` is what a revision is told of it beside the fault. `note` is
+    what the model said beside the program.
     """
 
     program: str
@@ -60,6 +64,7 @@ class Attempt:
     attribution: Attribution | None
     diff: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def mended(self) -> bool:
@@ -152,11 +157,25 @@ class Solution:
     def standing(self) -> Standing | None:
         """How far the answer can be relied on; None without an answer.
 
-        It is `doubtful` where a finding speaks against it, and `unsupported` where nothing of it rests on a reply.
+        It is `unsupported` where nothing of it rests on a reply, `doubtful` where a finding speaks against it, and
+        `qualified` where the model itself says that it assumed something, or that something was not possible.
         """
         if self.answer is None:
             return None
-        return "unsupported" if self.unsupported else "doubtful" if self.findings else "supported"
+        if self.unsupported or self.findings:
+            return "unsupported" if self.unsupported else "doubtful"
+        return "qualified" if self.qualifications else "supported"
+
+    @property
+    def note(self) -> str:
+        """What the model said beside the last program."""
+        return self.attempts[-1].note if self.attempts else ""
+
+    @property
+    def qualifications(self) -> tuple[str, ...]:
+        """The lines of the note that begin with `Assumption:` or `Not possible:`."""
+        lines = (_BULLET.sub("", line).rstrip(" *_") for line in self.note.splitlines())
+        return tuple(line for line in lines if _QUALIFICATION.match(line))
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -205,6 +224,7 @@ class Solution:
             "status": self.status,
             "answer": self.answer,
             "standing": self.standing,
+            "note": self.note,
             "message": self.message,
             "program": self.program,
             "calls": [asdict(call) for call in self.calls],
@@ -223,6 +243,7 @@ class Solution:
                     "mended": attempt.mended,
                     "diff": list(attempt.diff),
                     "details": list(attempt.details),
+                    "note": attempt.note,
                     "calls": [asdict(call) for call in attempt.calls],
                 }
                 for attempt in self.attempts

@@ -6,7 +6,7 @@ an answer is wrong. How often each one stands beside right and wrong answers is 
 
 from __future__ import annotations
 
-from atc.evidence.answers import Finding, accepted_writes, failed, is_unsupported, judge, made_writes
+from atc.evidence.answers import Finding, accepted_writes, failed, found_nothing, is_unsupported, judge, made_writes
 from atc.evidence.facts import facts
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "accepted_writes",
     "facts",
     "failed",
+    "found_nothing",
     "is_unsupported",
     "judge",
     "made_writes",

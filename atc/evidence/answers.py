@@ -86,6 +86,17 @@ def _explain_silence(program: str) -> str:
     return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
+def found_nothing(program: str, run: Run) -> bool:
+    """True if a program read replies and ran to its end, and each print() of it is for something that was not there."""
+    reads = bool(run.calls) and not any(failed(call) or call.writes for call in run.calls)
+    if run.outcome != "ok" or run.stdout.strip() or not reads:
+        return False
+    tree = parsed(program) or ast.Module([], [])
+    prints = {node for node in nodes_of(tree, ast.Call) if isinstance(node.func, ast.Name) and node.func.id == "print"}
+    branches = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.If)]
+    return bool(prints) and prints <= {node for branch in branches for node in ast.walk(branch) if node is not branch}
+
+
 def is_unsupported(program: str, run: Run) -> bool:
     """True if no printed value is known to come from the API, and nothing was written."""
     if all(failed(call) for call in run.calls):

@@ -11,9 +11,22 @@ from atc.program.tree import called_tool, full_name, nodes_of
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
 
-__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at", "without_fence"]
+__all__ = [
+    "called",
+    "calls_of",
+    "extract",
+    "fenced",
+    "note_beside",
+    "parsed",
+    "renamed",
+    "same",
+    "subscripts_at",
+    "without_fence",
+    "without_thoughts",
+]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
 _BREAK = re.compile(r"\r\n?")
 
@@ -70,6 +83,17 @@ def fenced(text: str) -> str | None:
     """The content of the first code block of a text; None without one."""
     match = _FENCE.search(text)
     return match[1] if match else None
+
+
+def note_beside(text: str) -> str:
+    """What a completion says beside its code blocks, without what it thought before; empty where it has no block."""
+    text = _BREAK.sub("\n", text)
+    return without_thoughts(_FENCE.sub("", text)) if _FENCE.search(text) else ""
+
+
+def without_thoughts(text: str) -> str:
+    """A completion without what the model thought before it."""
+    return _THOUGHT.sub("", text).strip()
 
 
 def without_fence(text: str, continuation: str) -> str:

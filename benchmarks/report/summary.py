@@ -17,6 +17,8 @@ _DIGITS = {
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), 1),
     **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls", "reflections"), 2),
 }
+_WARNED = ("doubtful", "unsupported")
+"""Standings of answers that a user is warned of by atc; `qualified` ones are by the model itself."""
 _FORMATS = {
     **dict.fromkeys(("success", "path", "precision", "success_any"), "{:.1f} %"),
     **dict.fromkeys(("answered", "gold_offered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
@@ -138,12 +140,12 @@ def _warned_shares(metrics: Iterable[Metrics]) -> dict[str, float | None]:
     """
     judged = [task for task in metrics if task.false_success is not None and task.standing is not None]
     wrong, right = ([task for task in judged if task.correct is correct] for correct in (False, True))
-    supported = [task for task in judged if task.standing == "supported"]
+    supported = [task for task in judged if task.standing not in _WARNED]
     shares = {
-        "wrong_warned": [task.standing != "supported" for task in wrong],
-        "right_warned": [task.standing != "supported" for task in right],
+        "wrong_warned": [task.standing in _WARNED for task in wrong],
+        "right_warned": [task.standing in _WARNED for task in right],
         "risk": [not task.correct for task in supported],
-        "coverage": [task.standing == "supported" for task in judged],
+        "coverage": [task.standing not in _WARNED for task in judged],
     }
     return {name: percent(values) if values else None for name, values in shares.items()}
 

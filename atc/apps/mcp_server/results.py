@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from atc.fault import Attribution, Fault
+from atc.solution import Standing
 from sandbox.body_store import LargeBody
 from sandbox.records import Run
 
@@ -26,9 +27,11 @@ class SolvedQuestion(_Part):
     """The answer to a question, and what speaks against it."""
 
     answer: str | None = Field(description="None where there is no answer; `message` then says why.")
-    standing: Literal["supported", "doubtful", "unsupported"] | None = Field(
-        description="supported; doubtful: `findings` speak against it; unsupported: nothing of it rests on a reply."
+    standing: Standing | None = Field(
+        description="supported; qualified: the note says what was assumed or not possible; doubtful: `findings` speak "
+        "against it; unsupported: nothing of it rests on a reply."
     )
+    note: str = Field(description="What the model said beside its program.")
     findings: list[str] = Field(description="Reasons to doubt the answer.")
     program: str = Field(description="The program that gave it.")
     status: str = Field(description="answered, failed, refused, limit, model_error, api_error or interrupted.")

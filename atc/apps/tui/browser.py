@@ -14,6 +14,7 @@ from textual.worker import get_current_worker
 
 from atc.apps.tui.detail import SolutionScreen
 from atc.apps.tui.nodes import one_line
+from atc.apps.tui.parts import STANDING_STYLES
 from atc.apps.tui.stored import DAMAGED, StoredSolution, stored_solutions
 from atc.apps.tui.text import visible
 
@@ -40,7 +41,7 @@ _ORDERS: Mapping[str, Callable[[StoredSolution], tuple[object, ...]]] = {
 }
 """What the list may be sorted by: names from A on, numbers from the largest on."""
 
-_STYLES = {"answered": "green", "supported": "green", "doubtful": "yellow", "unsupported": "red", "": ""}
+_STYLES: Mapping[str, str] = {"answered": "green", **dict(STANDING_STYLES.items()), "": ""}
 
 
 class _SolutionTable(DataTable[Text]):

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static, TabbedContent, TabPane, Tabs
 
 from atc.apps.tui.attempt import attempt_parts, revision_reason
-from atc.apps.tui.parts import call_row, evidence_lines, flow_lines, indented, standing_text, summary_line
+from atc.apps.tui.parts import call_row, evidence_lines, flow_lines, indented, note_lines, standing_text, summary_line
 from atc.apps.tui.response_tree import CallTree
 from atc.apps.tui.stored import StoredSolution
 from atc.apps.tui.text import format_answer, visible
@@ -114,6 +114,7 @@ def _answer_parts(solution: Solution) -> Iterator[RenderableType]:
         yield Text(visible(format_answer(solution.answer)), style="bold")
     else:
         yield Text(f"{solution.status}: {visible(solution.message) or 'there is no answer'}", style="bold red")
+    yield from (Text(line, style="italic") for line in note_lines(solution))
     yield Text()
     if (standing := standing_text(solution)) is not None:
         yield standing

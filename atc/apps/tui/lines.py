@@ -13,6 +13,7 @@ from atc.apps.tui.parts import (
     evidence_lines,
     fault_text,
     flow_lines,
+    note_lines,
     progress_text,
     standing_text,
     summary_line,
@@ -103,7 +104,8 @@ class LineView:
             case SolveEnded(solution):
                 standing = standing_text(solution)
                 evidence = [*evidence_lines(solution), *flow_lines(solution)] if self._verbose else []
-                return [*([standing.plain] if standing else []), *evidence, summary_line(solution)]
+                stood = [standing.plain] if standing else []
+                return [*note_lines(solution), *stood, *evidence, summary_line(solution)]
 
     def _program_lines(self, solve: str, program: str) -> list[str]:
         """With `verbose` the program, or its diff to the one that it revises."""

@@ -26,6 +26,7 @@ from atc.apps.tui.parts import (
     evidence_lines,
     flow_lines,
     indented,
+    note_lines,
     progress_text,
     standing_text,
     summary_line,
@@ -236,6 +237,7 @@ class LiveView:
         if solution.answer is not None:
             parts.append(Rule(Text("answer"), style="green", align="left"))
             parts.append(Text(visible(format_answer(solution.answer)), style="bold"))
+        parts += [Text(line, style="italic") for line in note_lines(solution)]
         if (standing := standing_text(solution)) is not None:
             parts.append(standing)
         facts = [*evidence_lines(solution), *flow_lines(solution)]

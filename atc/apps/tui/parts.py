@@ -30,6 +30,7 @@ __all__ = [
     "fault_text",
     "flow_lines",
     "indented",
+    "note_lines",
     "progress_text",
     "standing_text",
     "summary_line",
@@ -44,7 +45,12 @@ EVIDENCE_SHOWN = 4
 _ANY = '["*"]'
 """How a readable path spells the place in a list that stands for several."""
 
-STANDING_STYLES: Mapping[Standing, str] = {"supported": "green", "doubtful": "yellow", "unsupported": "red"}
+STANDING_STYLES: Mapping[Standing, str] = {
+    "supported": "green",
+    "qualified": "cyan",
+    "doubtful": "yellow",
+    "unsupported": "red",
+}
 
 ATTRIBUTION_REASONS = {
     "call": "its call failed",
@@ -140,10 +146,16 @@ def standing_text(solution: Solution) -> Text | None:
     findings = solution.findings
     reason = {
         "supported": "nothing was found that speaks against it",
+        "qualified": "the model says what it assumed, or could not do",
         "doubtful": f"{_count(len(findings), 'finding')} against it: {', '.join(finding.kind for finding in findings)}",
         "unsupported": "nothing of it rests on a reply of the API",
     }[standing]
     return Text(f"{standing}: {reason}", style=STANDING_STYLES[standing])
+
+
+def note_lines(solution: Solution) -> list[str]:
+    """What the model said beside the program of its answer."""
+    return [visible(line) for line in solution.note.splitlines() if line.strip()] if solution.answer is not None else []
 
 
 def evidence_lines(solution: Solution) -> list[str]:

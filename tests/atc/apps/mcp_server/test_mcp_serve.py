@@ -110,7 +110,7 @@ async def use_all_tools(client: Client) -> None:
     search = await value(client, "search_tools", query="who made a film", limit=2)
     assert search["tools"][0]["name"] == "GET_films_filmId_credits" and len(search["tools"]) == 2
     described = await value(client, "describe_tool", name="GET_films_filmId_credits")
-    assert described["documentation"].startswith("GET_films_filmId_credits(filmId: int)")
+    assert "def GET_films_filmId_credits(filmId: int) -> Credit:" in described["documentation"]
     wrong = await client.call_tool("describe_tool", {"name": "GET_filmz"})
     assert wrong.is_error and "did you mean GET_films?" in str(wrong.content)
     checked = await value(client, "check_program", program="print(GET_films()['pages'])")
