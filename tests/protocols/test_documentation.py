@@ -221,3 +221,43 @@ def test_values_are_told_as_they_are() -> None:
     protocol = load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths})
 
     assert documentation(protocol.tools, ProtocolGraph(protocol)).count('Literal["ThingPage", "other"]') == 2
+
+
+def test_members_have_their_values_and_limits() -> None:
+    """An object in a body says as much of its keys as a signature does of arguments."""
+    properties = {
+        "currency": {"type": "string", "enum": [f"currency {n:03}" for n in range(180)]},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9},
+    }
+    listed = {"type": "array", "items": {"type": "object", "properties": properties}}
+    body = {"type": "object", "properties": {"lines": listed}}
+    text = described({"requestBody": {"content": {"application/json": {"schema": body}}}}, "post")
+
+    assert "    count: NotRequired[int]  # 1 to 9" in text.splitlines()
+    assert 'One of 180 values: "currency 000"' in text
+    assert "and 168 others" in text
+
+
+def test_few_long_values_are_counted_right() -> None:
+    """Values that fill a page by themselves: the first, and how many there are besides."""
+    text = described(query("q", {"type": "string", "enum": ["a" * 1200, "b", "c"]}))
+
+    assert "One of 3 values:" in text
+    assert "and 2 others" in text
+    assert len(text) < 800
+
+
+def test_one_of_several_types_is_each_of_them() -> None:
+    """A text or one of two objects."""
+    objects = [{"type": "object", "properties": {key: {"type": "string"}}} for key in ("left", "right")]
+    schema = {"anyOf": [{"type": "string"}, *objects]}
+    content = {"application/json": {"schema": schema}}
+
+    assert "-> str | " in described({"responses": {"200": {"description": "", "content": content}}})
+
+
+def test_a_summary_is_there_where_a_first_sentence_is_too_long() -> None:
+    text = described({"summary": "List zones", "description": "List zones " + "and more " * 200})
+
+    assert '"""List zones and more' in text
+    assert "more characters]" in text
