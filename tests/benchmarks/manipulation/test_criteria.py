@@ -31,10 +31,10 @@ def test_tests_share_no_combination_with_demonstrations_or_samples(tool: Criteri
 
 
 def test_no_mutant_of_any_label_scores(tool: CriteriaEnvironment) -> None:
-    """Twelve kinds of wrong programs fail on all tests."""
+    """Twelve kinds of wrong programs fail on every fifth test; each runs in the sandbox."""
     scored = [
         (test.id, kind)
-        for test in tool.tests
+        for test in tool.tests[::5]
         for kind, program in mutants(test.labels[0])
         if outcome(tool, test, program).value
     ]
