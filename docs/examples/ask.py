@@ -15,7 +15,8 @@ with Agent.from_openapi(sample("cinema"), simulate=True) as agent:
 print("status:  ", solution.status, solution.message)
 print("answer:  ", solution.answer)
 
-# supported: no check speaks against it. qualified: see `note`. doubtful: see `findings`. unsupported: no reply behind it.
+# supported: no check speaks against it. qualified: see `note`. doubtful: see `findings`. unsupported: no reply is
+# behind it.
 print("standing:", solution.standing)
 for finding in solution.findings:
     print("  doubt: ", finding.message)
