@@ -35,9 +35,16 @@ from protocols.schema_fields import (
 from protocols.text.prose import estimate, first_sentence, plain, sentences
 from protocols.text.words import SEARCHES, singular, stem, words
 
-__all__ = ["documentation"]
+__all__ = ["TYPE_NAMES", "documentation", "example_value", "wire_name"]
 
-_TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
+TYPE_NAMES = {
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "string": "str",
+    "array": "list",
+    "object": "dict",
+}
 _RESULTS = {"bytes": "bytes", "xml": "str"}
 _MOST_VALUES = 600
 """Characters of an enumeration that is written whole in a signature; a longer one is told with its first values."""
@@ -221,14 +228,14 @@ class _Objects:
         schema = resolve(schema, self.graph.protocol)
         if name := self._open.get(id(schema)):
             return name, ""
-        place = (id(schema), depth, taken)
-        if place not in self._typed:
+        use = (id(schema), depth, taken)
+        if use not in self._typed:
             if id(schema) in self._typing:
                 return "Any", ""  # a list or a map of itself
             self._typing.add(id(schema))
-            self._typed[place] = self._type(schema, tool, path, depth, taken)
+            self._typed[use] = self._type(schema, tool, path, depth, taken)
             self._typing.discard(id(schema))
-        return self._typed[place]
+        return self._typed[use]
 
     def _type(self, schema: Schema, tool: Tool, path: tuple[Step, ...], depth: int, taken: bool) -> tuple[str, str]:
         nullable = " | None" if "null" in declared_types(schema) else ""
@@ -251,8 +258,8 @@ class _Objects:
             if kinds == ("object",) and isinstance(values, Mapping) and values:
                 inner, unsaid = self.type(values, tool, (*path, "…"), depth + 1, taken)
                 return f"dict[str, {inner}]{nullable}", unsaid
-            return (" | ".join(_TYPES[kind] for kind in kinds) or "Any") + nullable, ""
-        scalars = [_TYPES[kind] for kind in scalar_types(schema, self.graph.protocol)]
+            return (" | ".join(TYPE_NAMES[kind] for kind in kinds) or "Any") + nullable, ""
+        scalars = [TYPE_NAMES[kind] for kind in scalar_types(schema, self.graph.protocol)]
         expandable = [*scalars] if is_expandable(schema, self.graph.protocol) else []
         name, unsaid = self._object(schema, properties, tool, path, depth, taken)
         return " | ".join([*expandable, name]) + nullable, unsaid
@@ -457,8 +464,8 @@ def _whole(text: str) -> str:
     """A description, its end replaced by its length where it is very long."""
     if len(text) <= _MOST_TEXT:
         return text
-    kept = sentences(text, _MOST_TEXT) or f"{text[:_MOST_TEXT].rpartition(' ')[0]} …"
-    return kept if len(kept) == len(text) else f"{kept} [{len(text) - len(kept):,} more characters]".strip()
+    beginning = sentences(text, _MOST_TEXT) or f"{text[:_MOST_TEXT].rpartition(' ')[0]} …"
+    return f"{beginning} [{len(text) - len(beginning):,} more characters]"
 
 
 def _signature(tool: Tool, objects: _Objects) -> str:
@@ -500,11 +507,12 @@ def _argument_text(tool: Tool, parameter: Parameter, objects: _Objects, among: C
     texts += [
         _long_enumeration(schema),
         _long_enumeration(items) if isinstance(items, Mapping) else "",
-        _wire_name(parameter),
+        wire_name(parameter),
     ]
     texts.append(objects.type(schema, tool, (parameter.argument,), 1, True)[1])
     if detail.examples and parameter.required and "enum" not in schema:
-        texts.append(_example(parameter))
+        example = example_value(parameter, _EXAMPLE)
+        texts.append(f"For example {example}" if example else "")
     said = ". ".join(filter(None, (text.rstrip(".") for text in texts)))
     source = certain_source(objects.graph, tool.name, parameter.argument, among) if among else None
     return " — ".join(filter(None, (said, f"from {_expression(objects.graph, source)}" if source else "")))
@@ -535,14 +543,15 @@ def _limits(schema: Schema) -> str:
     return ", ".join(texts).capitalize() if texts and not texts[0].startswith("matches") else ", ".join(texts)
 
 
-def _example(parameter: Parameter) -> str:
+def example_value(parameter: Parameter, most: int) -> str:
+    """The document's example of a value, as JSON in at most so many characters; empty without one."""
     examples = parameter.schema.get("examples")
     value = examples[0] if isinstance(examples, list) and examples else None
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float) and value != "" else ""
-    return f"For example {text}" if text and len(text) <= _EXAMPLE else ""
+    return text if len(text) <= most else ""
 
 
-def _wire_name(parameter: Parameter) -> str:
+def wire_name(parameter: Parameter) -> str:
     """The name on the wire of an argument that has a number to tell it from another one; else empty."""
     numbered = _NUMBERED.fullmatch(parameter.argument)
     is_own = not parameter.name or numbered is None or numbered[1] != argument_name(parameter.name).rstrip("_")

@@ -15,9 +15,9 @@ from functools import cached_property, partial
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.documentation import TYPE_NAMES, example_value, wire_name
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.naming import argument_name
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.prose import estimate
 from protocols.text.word_lists import NAMES
@@ -25,14 +25,6 @@ from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "render", "render_full", "sentence"]
 
-_TYPE_NAMES = {
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "string": "str",
-    "array": "list",
-    "object": "dict",
-}
 _MAX_DEPTH = 3
 _MAX_KEYS_IN_LINE = 8
 """Keys of a response in a one-line tool; with more it shows none."""
@@ -46,7 +38,6 @@ PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_NUMBERED = re.compile(r"(.+)_\d+")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
 
 
@@ -254,9 +245,9 @@ class _ToolWriter:
         if items is not None:
             return f"[{self._shape(items, nested)}]"
         if not properties_of(schema, self.protocol):
-            return _TYPE_NAMES.get(type_of(schema), "any")
+            return TYPE_NAMES.get(type_of(schema), "any")
         if is_expandable(schema, self.protocol):
-            kinds = [_TYPE_NAMES[kind] for kind in scalar_types(schema, self.protocol)]
+            kinds = [TYPE_NAMES[kind] for kind in scalar_types(schema, self.protocol)]
             return "|".join([*kinds, self._object(schema, max(nested, self.level.depth))])
         return self._object(schema, nested)
 
@@ -347,27 +338,17 @@ def _function(tool: Tool, described: bool, most: int) -> str:
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
     kind = (
-        _enum_text(parameter.schema) or _item_fields(parameter.schema) or _TYPE_NAMES.get(type_of(parameter.schema), "")
+        _enum_text(parameter.schema) or _item_fields(parameter.schema) or TYPE_NAMES.get(type_of(parameter.schema), "")
     )
-    kind = kind or "|".join(_TYPE_NAMES[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
-    kind += _wire_name(parameter)
+    kind = kind or "|".join(TYPE_NAMES[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
+    kind += f" ({wire})" if (wire := wire_name(parameter)) else ""
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
-
-
-def _wire_name(parameter: Parameter) -> str:
-    """The name on the wire of an argument that has a number to tell it from another one; else empty."""
-    numbered = _NUMBERED.fullmatch(parameter.argument)
-    is_own = not parameter.name or numbered is None or numbered[1] != argument_name(parameter.name).rstrip("_")
-    return "" if is_own else f" ({json.dumps(parameter.name, ensure_ascii=False)} in the {parameter.location})"
 
 
 def _example(parameter: Parameter) -> str:
     """`query="party"` for a required argument whose document has a short example; else empty."""
-    examples = parameter.schema.get("examples")
-    value = examples[0] if isinstance(examples, list) and examples else None
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float) else ""
-    is_shown = bool(text) and parameter.required and "enum" not in parameter.schema and len(text) <= _MAX_EXAMPLE
-    return f"{parameter.argument}={text}" if is_shown and value != "" else ""
+    text = example_value(parameter, _MAX_EXAMPLE) if parameter.required and "enum" not in parameter.schema else ""
+    return f"{parameter.argument}={text}" if text else ""
 
 
 def _enum_text(schema: Schema) -> str:

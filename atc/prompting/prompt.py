@@ -260,14 +260,14 @@ def _spoken(graph: ProtocolGraph, speaks_of: Mapping[str, str]) -> dict[str, flo
 @lru_cache(maxsize=64)
 def _others(graph: ProtocolGraph, names: tuple[str, ...], profile: Profile) -> str:
     """Tools in a line each; as many of them as a quarter of the prompt holds, and how many there are besides."""
-    most, kept, lines = profile.prompt_tokens // 4, 0, ""
+    most, listed, lines = profile.prompt_tokens // 4, 0, ""
     text = documentation(map(graph.protocol.tool, names), graph, details=()).split("\n") if names else []
-    for kept, line in enumerate(text, start=1):
+    for listed, line in enumerate(text, start=1):
         if estimate(lines) + estimate(line) > most:
-            kept -= 1
+            listed -= 1
             break
         lines += f"{line}\n"
-    left = len(text) - kept
+    left = len(text) - listed
     lines += f"# {left:,} more are not listed.\n" if left else ""
     return templates.render("others", functions=lines).strip() if lines else ""
 

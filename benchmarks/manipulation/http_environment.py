@@ -40,12 +40,20 @@ from protocols.model import Protocol
 from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
-__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest", "ServedService"]
+__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest", "RefusedRequestError", "ServedService"]
 
 _KEY = "{API_KEY}"
 _SECONDS = 10
 _OF_THE_CONNECTION = ("connection", "content-length", "expect", "transfer-encoding")
 """Headers that say how a request is sent, and are left to who sends it."""
+
+
+class RefusedRequestError(Exception):
+    """A reply of a local service that refuses a request with a status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class LocalService(ABC):

@@ -55,8 +55,8 @@ def _without_noise(value: object, depth: int = _DEEPEST) -> object:
     if isinstance(value, list):
         return [_without_noise(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        kept = {key: _without_noise(part, depth - 1) for key, part in value.items() if not _is_noise(part)}
-        return kept if kept or not value else value
+        telling = {key: _without_noise(part, depth - 1) for key, part in value.items() if not _is_noise(part)}
+        return telling if telling or not value else value
     return value
 
 
@@ -74,10 +74,10 @@ def _main_fields(value: object, wanted: frozenset[str], in_list: bool = False) -
         return [*items[:1], *later] if all(isinstance(item, dict) for item in items) else items
     if not isinstance(value, dict):
         return value
-    kept = {key: part for key, part in value.items() if not in_list or _is_main(str(key), wanted)}
-    left = [str(key) for key in value if key not in kept]
-    reduced = {key: _main_fields(part, wanted, in_list) for key, part in (kept or value).items()}
-    return {**reduced, "…": f"not shown: {', '.join(left)}"} if kept and left else reduced
+    main = {key: part for key, part in value.items() if not in_list or _is_main(str(key), wanted)}
+    left = [str(key) for key in value if key not in main]
+    reduced = {key: _main_fields(part, wanted, in_list) for key, part in (main or value).items()}
+    return {**reduced, "…": f"not shown: {', '.join(left)}"} if main and left else reduced
 
 
 def _is_main(key: str, wanted: frozenset[str]) -> bool:

@@ -74,8 +74,8 @@ def kept_creation(program: str, variable: str, number: int) -> str | None:
     tree = parsed(_with_texts(program, lambda text: renumbered(text, number)))
     match tree.body[-1] if tree is not None and tree.body else None:
         case ast.Expr(ast.Call(ast.Name("print"), [response])) if tree is not None:
-            kept = ast.Assign([ast.Name(variable)], response)
-            return _printed(ast.Module([*tree.body[:-1], kept], []))
+            assignment = ast.Assign([ast.Name(variable)], response)
+            return _printed(ast.Module([*tree.body[:-1], assignment], []))
     return None
 
 

@@ -192,8 +192,8 @@ def _differences(
         else:
             yield from _differences(tool, (*path, key), documented.keys[key].type, key_type.type)
     for key, documented_key in documented.keys.items():
-        place = subscripts((*path, key))
+        field_path = subscripts((*path, key))
         if key not in observed.keys:
-            yield ContractDrift(tool, "missing", place, "documented, never there", documented_key.certain)
+            yield ContractDrift(tool, "missing", field_path, "documented, never there", documented_key.certain)
         elif not observed.keys[key].certain:
-            yield ContractDrift(tool, "missing", place, "documented, not always there", documented_key.certain)
+            yield ContractDrift(tool, "missing", field_path, "documented, not always there", documented_key.certain)

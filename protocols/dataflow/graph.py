@@ -51,10 +51,10 @@ from protocols.text.words import (
     words,
 )
 
-__all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
+__all__ = ["USER_NOUNS", "ProtocolGraph", "ProvidedField", "selector_arguments"]
 
 _LINK_WORDS = frozenset({"href", "url", "link", "self"})
-_USER_NOUNS = frozenset({"user", "account", "profile", "member", "customer"})
+USER_NOUNS = frozenset({"user", "account", "profile", "member", "customer"})
 """Nouns of the object at `/me`."""
 _RELATIVE_WORDS = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
 """Words of keys that refer to another object of the same noun."""
@@ -349,7 +349,7 @@ class ProtocolGraph:
         discriminated = _discriminator(names)
         if discriminated:
             score += 3.0 if noun in discriminated else -3.0 if self.nouns & discriminated else 0.0
-        if not keys and noun in _USER_NOUNS and literals_of(tool.path)[-1:] in (["me"], ["self"]):
+        if not keys and noun in USER_NOUNS and literals_of(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
         if keys and noun_of(keys[-1]) in self.nouns:
             return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)

@@ -4,6 +4,9 @@ The graph ranks everything that may provide an identifier, because a plan needs 
 better off without one. So a source is told only where the paths of the API say it: the collection that an identifier
 selects from (`/films` of `/films/{filmId}`), a search or a list of such objects, or a list of them inside another one.
 No operation that writes is a source for reading.
+
+The rules were written with 207 labelled arguments of six documents in view: there 161 of 163 told sources are true. Of
+192 arguments of six documents that nobody had read, 75 of 87 are (`python -m benchmarks.micro.sources`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from protocols.dataflow.graph import ProtocolGraph, ProvidedField
+from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
 from protocols.dataflow.identifiers import IdentifierReference, literals_of
 from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.json_path import Step
@@ -34,8 +37,6 @@ __all__ = ["certain_source"]
 
 _LISTING = frozenset({"all", "find", "list", "query", "search"})
 """Last words of a path that lists or searches what the path before it is about."""
-_CALLERS = frozenset({"user", "account", "profile", "member", "customer"})
-"""Nouns of the object at `/me`."""
 _DESCRIBED = re.compile(r"\b(?:id|identifier)s? of (?:(?:the|an?) )?(\w+)", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(json|xml)$")
 _SCALARS = frozenset({"string", "integer", "number", ""})
@@ -75,10 +76,10 @@ def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
 def _head(path: str, parameter: Parameter) -> tuple[str, ...]:
     """The segments of a path before a parameter, and before those that stand right before it."""
     segments = _segments(path)
-    place = next((n for n, segment in enumerate(segments) if segment == f"{{{parameter.name}}}"), 0)
-    while place and segments[place - 1].startswith("{"):
-        place -= 1
-    return tuple(segments[:place])
+    end = next((n for n, segment in enumerate(segments) if segment == f"{{{parameter.name}}}"), 0)
+    while end and segments[end - 1].startswith("{"):
+        end -= 1
+    return tuple(segments[:end])
 
 
 def _of_noun(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator[ProvidedField]:
@@ -315,7 +316,7 @@ def _lists(
     """
     own = {*words(tool.path)} - {*words(named)}
     candidates: list[tuple[tuple[int, bool, int, int], ProvidedField]] = []
-    for place, source in enumerate(graph.providers(tool.name, parameter.argument, noun=reference.noun)):
+    for rank, source in enumerate(graph.providers(tool.name, parameter.argument, noun=reference.noun)):
         provider = graph.protocol.tool(source.tool)
         if source.header or source.link or (provider.writes and not looks_like_read(provider)):
             continue
@@ -325,7 +326,7 @@ def _lists(
         is_bare = noun_of_identifier(field) == "" and singular(words(field)[-1]) == words(field)[-1]
         about = _joined(around[-1] if around else (literals_of(provider.path) or [""])[-1])
         is_about = about == reference.noun or (bool(about) and (named.endswith(about) or about == named))
-        is_caller = is_own(provider) and reference.noun in _CALLERS and parameter.location == "path" and not around
+        is_caller = is_own(provider) and reference.noun in USER_NOUNS and parameter.location == "path" and not around
         lists_them = parameter.location == "path" or noun_of((literals_of(provider.path) or [""])[-1]) == reference.noun
         is_repeated = words(field) == words(parameter.name) and lists_them and is_listed and len(around) <= 1
         needs = sum(graph.reference(provider.name, p.argument) is not None for p in provider.arguments if p.required)
@@ -339,7 +340,7 @@ def _lists(
             is_direct = not around or is_list_of_it or (is_search and _joined(str(source.path[0])) == about)
             tier = (0 if is_direct else 3) + min(needs, 2) - (is_search and is_direct) + 2 * is_repeated
             shared = len(own.intersection(words(provider.path)))
-            candidates.append(((tier, is_own(provider), -shared, place), source))
+            candidates.append(((tier, is_own(provider), -shared, rank), source))
     yield from (source for _, source in sorted(candidates, key=lambda entry: entry[0]))
 
 

@@ -107,8 +107,8 @@ def _reports(binary: str, texts: Mapping[str, str], names: Sequence[str]) -> Ite
         places = item["location"]["positions"]
         begin, end = places["begin"], places["end"]
         text = item["description"].partition(": ")[2].partition("\n\n")[0]
-        place = (begin["line"], begin["column"] - 1, end["line"], end["column"] - 1)
-        yield item["location"]["path"], CheckerReport(item["check_name"], text, *place)
+        span = (begin["line"], begin["column"] - 1, end["line"], end["column"] - 1)
+        yield item["location"]["path"], CheckerReport(item["check_name"], text, *span)
 
 
 def _union_artifacts(
@@ -141,10 +141,10 @@ def _value_of(report: CheckerReport, program: str, tree: ast.Module) -> Edit | N
     missing_keys = _MISSING_MEMBER.search(report.text)
     if missing_keys is None:
         return None
-    place = (report.line, report.column), (report.end_line, report.end_column)
+    span = (report.line, report.column), (report.end_line, report.end_column)
     for node in nodes_of(tree, ast.Subscript):
         pointed = node.slice if missing_keys[1] == "TypedDict" else node if missing_keys[1] == "Cannot" else node.value
-        if ((pointed.lineno, pointed.col_offset), (pointed.end_lineno, pointed.end_col_offset)) == place:
+        if ((pointed.lineno, pointed.col_offset), (pointed.end_lineno, pointed.end_col_offset)) == span:
             lines = program.split("\n")
             target = Edit.of(lines, node.value, "")
             return target if target is not None and lines[target.line - 1].isascii() else None

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from benchmarks.manipulation.environment import NOW
-from benchmarks.manipulation.http_environment import LocalService
+from benchmarks.manipulation.http_environment import LocalService, RefusedRequestError
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 
 __all__ = ["FOLDER", "CatService", "breeds", "favourite", "first_favourites"]
@@ -39,14 +39,6 @@ class _Account:
 
     favourites: dict[int, str] = field(default_factory=dict)
     votes: list[tuple[str, int]] = field(default_factory=list)
-
-
-class _ServiceError(Exception):
-    """A reply that refuses."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +97,7 @@ class CatService(LocalService):
         """Answer one request; where a parameter is given twice, the last one counts."""
         try:
             body = self._answer(request)
-        except _ServiceError as error:
+        except RefusedRequestError as error:
             refusal = {"message": str(error), "status": error.status, "level": "error"}
             return SimulatedReply(error.status, refusal, "application/json")
         return SimulatedReply(201 if request.method == "POST" else 200, body, "application/json")
@@ -115,9 +107,9 @@ class CatService(LocalService):
         call = request.method, request.path
         match = _FAVOURITE.fullmatch(request.path)
         if match is None and request.path not in ("/v1/favourites", "/v1/votes", "/v1/images/search"):
-            raise _ServiceError(404, "NOT_FOUND")
+            raise RefusedRequestError(404, "NOT_FOUND")
         if self._secret not in (request.header("x-api-key"), query.get("api_key")):
-            raise _ServiceError(401, "AUTHENTICATION_ERROR: send your key as x-api-key")
+            raise RefusedRequestError(401, "AUTHENTICATION_ERROR: send your key as x-api-key")
         if match is not None and request.method == "DELETE":
             return self._remove(match[1])
         if call == ("GET", "/v1/favourites"):
@@ -128,11 +120,11 @@ class CatService(LocalService):
             return self._vote(_body(request))
         if call == ("GET", "/v1/images/search"):
             return _search(query, self._seed)
-        raise _ServiceError(405, f"METHOD_NOT_ALLOWED: {request.method}")
+        raise RefusedRequestError(405, f"METHOD_NOT_ALLOWED: {request.method}")
 
     def _remove(self, id: str) -> object:
         if not id.isdecimal() or int(id) not in self._account.favourites:
-            raise _ServiceError(404, "NOT_FOUND: there is no such favourite")
+            raise RefusedRequestError(404, "NOT_FOUND: there is no such favourite")
         del self._account.favourites[int(id)]
         return {"message": "SUCCESS"}
 
@@ -158,7 +150,7 @@ class CatService(LocalService):
     def _add(self, body: Mapping[str, Any]) -> object:
         picture = _picture_id(body)
         if picture in self._account.favourites.values():
-            raise _ServiceError(400, "DUPLICATE_FAVOURITE: the picture is a favourite already")
+            raise RefusedRequestError(400, "DUPLICATE_FAVOURITE: the picture is a favourite already")
         id = max(self._account.favourites, default=2_000_000) + 1
         self._account.favourites[id] = picture
         return {"message": "SUCCESS", "id": id}
@@ -166,7 +158,7 @@ class CatService(LocalService):
     def _vote(self, body: Mapping[str, Any]) -> object:
         picture, value = _picture_id(body), body.get("value")
         if isinstance(value, bool) or value not in (-1, 0, 1):
-            raise _ServiceError(400, "INVALID_DATA: value is 1 for up and 0 for down")
+            raise RefusedRequestError(400, "INVALID_DATA: value is 1 for up and 0 for down")
         self._account.votes.append((picture, int(value)))
         return {"message": "SUCCESS", "id": 500 + len(self._account.votes), "image_id": picture, "value": value}
 
@@ -177,14 +169,14 @@ def _body(request: SimulatedRequest) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, Mapping):
-        raise _ServiceError(400, "INVALID_DATA: the body is no JSON object")
+        raise RefusedRequestError(400, "INVALID_DATA: the body is no JSON object")
     return body
 
 
 def _picture_id(body: Mapping[str, Any]) -> str:
     picture = body.get("image_id")
     if not isinstance(picture, str) or not re.fullmatch(r"[\w-]{1,40}", picture):
-        raise _ServiceError(400, "INVALID_DATA: image_id is required")
+        raise RefusedRequestError(400, "INVALID_DATA: image_id is required")
     return picture
 
 
@@ -221,7 +213,7 @@ def _choice(query: Mapping[str, str], name: str, choices: Sequence[str], default
     value = query.get(name, default)
     match = [choice for choice in choices if choice.lower() == value.lower()]
     if not match:
-        raise _ServiceError(400, f"INVALID_DATA: {name} is one of {', '.join(choices)}")
+        raise RefusedRequestError(400, f"INVALID_DATA: {name} is one of {', '.join(choices)}")
     return match[0]
 
 
@@ -230,7 +222,7 @@ def _page(items: Sequence[Any], query: Mapping[str, str], default: int) -> Seque
     for name, value, least in (("limit", default, 1), ("page", 0, 0)):
         text = query.get(name, str(value))
         if not text.isdecimal() or int(text) < least or (name == "limit" and int(text) > _MOST):
-            raise _ServiceError(
+            raise RefusedRequestError(
                 400, f"INVALID_DATA: {name} is a number from {least}{f' to {_MOST}' * (name == 'limit')}"
             )
         numbers[name] = int(text)

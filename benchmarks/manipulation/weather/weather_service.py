@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from benchmarks.manipulation.environment import NOW
-from benchmarks.manipulation.http_environment import LocalService
+from benchmarks.manipulation.http_environment import LocalService, RefusedRequestError
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 
 __all__ = ["FOLDER", "Place", "WeatherService", "places"]
@@ -64,14 +64,6 @@ class _Form:
     seed: int
 
 
-class _ServiceError(Exception):
-    """A reply that refuses; `status` is its `cod`, too."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 @lru_cache(maxsize=1)
 def _data() -> Mapping[str, Any]:
     content: Mapping[str, Any] = yaml.safe_load((FOLDER / "places.yaml").read_text("utf-8"))
@@ -107,17 +99,17 @@ class WeatherService(LocalService):
         query = dict(request.query)
         try:
             return self._answer(request, query)
-        except _ServiceError as error:
+        except RefusedRequestError as error:
             body = {"cod": error.status if error.status == 401 else str(error.status), "message": str(error)}
             return SimulatedReply(error.status, body, "application/json")
 
     def _answer(self, request: SimulatedRequest, query: Mapping[str, str]) -> SimulatedReply:
         if request.path not in _PATHS:
-            raise _ServiceError(404, "Internal error: there is nothing at this path")
+            raise RefusedRequestError(404, "Internal error: there is nothing at this path")
         if request.method != "GET":
-            raise _ServiceError(405, f"{request.method} is not allowed, send a GET")
+            raise RefusedRequestError(405, f"{request.method} is not allowed, send a GET")
         if query.get("appid") != self._secret:
-            raise _ServiceError(401, "Invalid API key: send yours as appid")
+            raise RefusedRequestError(401, "Invalid API key: send yours as appid")
         if request.path == "/geo/1.0/direct":
             return SimulatedReply(200, _direct(query), "application/json")
         if "air_pollution" in request.path:
@@ -188,24 +180,24 @@ def _place(query: Mapping[str, str]) -> Place:
 def _coordinates(query: Mapping[str, str]) -> tuple[float, float]:
     missing = [name for name in ("lat", "lon") if not query.get(name)]
     if missing:
-        raise _ServiceError(400, "Nothing to geocode" if len(missing) == 2 else f"{missing[0]} is missing")
+        raise RefusedRequestError(400, "Nothing to geocode" if len(missing) == 2 else f"{missing[0]} is missing")
     for name, most in (("lat", 90), ("lon", 180)):
         try:
             valid = abs(float(query[name])) <= most
         except ValueError:
             valid = False
         if not valid:
-            raise _ServiceError(400, f"wrong {'latitude' if name == 'lat' else 'longitude'}")
+            raise RefusedRequestError(400, f"wrong {'latitude' if name == 'lat' else 'longitude'}")
     return round(float(query["lat"]), 4), round(float(query["lon"]), 4)
 
 
 def _direct(query: Mapping[str, str]) -> list[Any]:
     """Places of a name, the known one first, then namesakes elsewhere."""
     if not query.get("q"):
-        raise _ServiceError(400, "Nothing to geocode")
+        raise RefusedRequestError(400, "Nothing to geocode")
     limit = query.get("limit", "1")
     if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_PLACES:
-        raise _ServiceError(400, f"limit is a number from 1 to {_MOST_PLACES}")
+        raise RefusedRequestError(400, f"limit is a number from 1 to {_MOST_PLACES}")
     place = _named(query["q"])
     listed = [{"name": place.name, "lat": place.lat, "lon": place.lon, "country": place.country}]
     countries = _data()["countries"]
