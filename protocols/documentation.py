@@ -33,6 +33,7 @@ from protocols.schema_fields import (
     wrapper_of,
 )
 from protocols.text.prose import estimate, first_sentence, plain, sentences
+from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, singular, stem, words
 
 __all__ = ["TYPE_NAMES", "documentation", "example_value", "wire_name"]
@@ -58,6 +59,8 @@ _MOST_LINE = 120
 _CUT_KEYS = 12
 """Keys that are named of an object whose fields are left out."""
 _EXAMPLE = 60
+_FEW_MEMBERS = 3
+"""Members of a class that says little without its noun."""
 _MOST_CLASSES = 150
 """Classes of one text; further objects are told by their keys."""
 _RESERVED = frozenset({"Any", "False", "Literal", "None", "NotRequired", "T", "True", "TypedDict"})
@@ -71,31 +74,7 @@ _LITERAL = re.compile(r"Literal\[(?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*\]")
 _ARGUMENT = re.compile(r"(\w+): ([^:]*Literal\[.*?\])")
 _LISTED = re.compile(r"list\[(\w+)\]")
 _NUMBERED = re.compile(r"(.+)_\d+")
-_EMPTY_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "of",
-        "for",
-        "to",
-        "in",
-        "on",
-        "is",
-        "are",
-        "be",
-        "by",
-        "and",
-        "or",
-        "it",
-        "its",
-        "as",
-        "with",
-        "if",
-    ]
-)
+_EMPTY_WORDS = TEXTS["articles"] | TEXTS["small words"] | TEXTS["stop words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +183,8 @@ class _Objects:
     detail: _Detail
     classes: dict[str, tuple[_Member, ...]] = field(default_factory=dict)
     """By name, the members of each class."""
-    _names: dict[frozenset[_Member], str] = field(default_factory=dict)
+    _names: dict[tuple[frozenset[_Member], str], str] = field(default_factory=dict)
+    """By its members, and by its noun where they are few: a genre with id and name is not called a person."""
     _typed: dict[tuple[int, int, bool], tuple[str, str]] = field(default_factory=dict)
     """By the identity of a schema, how deep it is and whether it is taken: its type, and what that leaves unsaid."""
     _typing: set[int] = field(default_factory=set)
@@ -277,7 +257,8 @@ class _Objects:
             keys = list(properties)
             more = f" and {len(keys) - _CUT_KEYS} more" if len(keys) > _CUT_KEYS else ""
             return "dict", f"keys: {', '.join(map(plain, keys[:_CUT_KEYS]))}{more}"
-        name = self._open[id(schema)] = self._free(self._noun(schema, properties, tool, path, taken))
+        noun = self._noun(schema, properties, tool, path, taken)
+        name = self._open[id(schema)] = self._free(noun)
         self.classes[name] = ()  # its name is taken
         required = {
             str(key)
@@ -293,9 +274,10 @@ class _Objects:
             members.append(_Member(key, kind, "; ".join(filter(None, notes))))
         del self._open[id(schema)], self.classes[name]
         body = tuple(members)
-        if known := self._names.get(frozenset(body)):
+        same = (frozenset(body), noun if len(body) <= _FEW_MEMBERS else "")
+        if known := self._names.get(same):
             return known, ""
-        self._names[frozenset(body)] = name
+        self._names[same] = name
         self.classes[name] = body
         return name, ""
 

@@ -19,7 +19,7 @@ from protocols.documentation import TYPE_NAMES, example_value, wire_name
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
-from protocols.text.prose import estimate
+from protocols.text.prose import estimate, first_sentence
 from protocols.text.word_lists import NAMES
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
@@ -37,7 +37,6 @@ _RESULTS = {"bytes": "bytes", "xml": "str (XML: xml.etree.ElementTree)"}
 PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
 
 
@@ -58,7 +57,7 @@ def render(
         tools: The tools, in this order. Hints name only tools among them.
         graph: The data flow of the whole protocol.
         details: Names of the tools with details, all by default; the others have only a signature.
-        speaks_of: Values that the question names, by field; each is shown in the field's place.
+        speaks_of: Values that the question names, by field; each is shown as one that the field may have.
         preferred: Stems of words; fields and optional arguments with one of them come first.
         fields: Fields of an object that are shown: those that other tools take, names and scalars come first, and `…`
             stands for the rest.
@@ -316,7 +315,7 @@ class _ToolWriter:
             shape = self._shape(part, nested + 1)
             if shape == "str":
                 spoken = name in self.speaks_of and name not in PLAIN_NAMES
-                shape = f'"{self.speaks_of[name]}"' if spoken else ""
+                shape = f'"{self.speaks_of[name]}"|…' if spoken else ""
             fields.append(f"{name}:{shape}" if shape else name)
         return "{" + ", ".join([*fields, "…"] if is_shortened else fields) + "}"
 
@@ -369,7 +368,7 @@ def _item_fields(schema: Schema) -> str:
 def sentence(text: str, most: int = 110) -> str:
     """The first sentence of a description, without markup, at most so many characters, cut at a word."""
     clean = " ".join(_MARKUP.sub(lambda markup: markup.group(1) or " ", text).split())
-    first = _SENTENCE.split(clean, maxsplit=1)[0].strip()
+    first = first_sentence(clean, len(clean))
     if len(first) <= most:
         return first
     return first[:most].rsplit(" ", 1)[0].rstrip(",;:") + "…"
