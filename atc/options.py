@@ -77,8 +77,8 @@ class SearchSettings:
     Args:
         width: Children of a node (dfsdt, dfs).
         depth: Messages on a path (react, dfsdt, dfs); with `compat` the nodes of the published trees, where a thought,
-            an action and its input are one each  [default: 8 in a tree, no limit in react].
-        max_observation: Tokens of an observation (react, dfsdt, dfs).
+            an action and its input are one each  [default: 20 in a tree, no limit in react].
+        max_observation: Tokens of an observation (react, dfsdt, dfs; in codeact of an output).
         max_model_calls: Most model calls for a question, all tries together; 0 for the budget that the mode itself has.
         compat: Search as ToolLLM's released code does, with its defects (react, dfsdt; see benchmarks.methods.dfsdt).
         format: How single calls are written: as text, as the endpoint's tool calls (functions), or as ToolLLaMA was

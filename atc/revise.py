@@ -9,7 +9,6 @@ Source: ATC paper (arXiv:2405.16533), section 3.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,10 +21,10 @@ from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
 from atc.modes import Mode
-from atc.program.source import extract, note_beside, renamed, without_fence, without_thoughts
+from atc.program.source import extract, note_beside, renamed, without_fence
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, conversation
-from atc.prompting.prompt import Offer
+from atc.prompting.prompt import Offer, requests_tools
 from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from atc.write_gate import WriteGate
 
 __all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
-
-_SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,28 +247,13 @@ class _Loop:
         session.emit(ModelWaiting(session.number))
         messages = session.help.next_prompt(self.query, self.offer, attempts) if attempts else None
         program, cut_at, usage = self.ask(messages or conversation(self.offer, attempts, naive=self.naive))
-        if not program and cut_at is None and (names := self.requested()):
+        if not program and cut_at is None and (names := self.offer.requested(self.text)):
             self.offer = self.offer.showing(names)
             program, cut_at, further = self.ask(conversation(self.offer, attempts, naive=self.naive))
             usage += further
         if program:
             session.wrote(program, usage)
         return program, cut_at
-
-    @property
-    def requests_tools(self) -> bool:
-        """True if the model asks to see functions, and writes no program."""
-        return "```" not in without_thoughts(self.text) and _SHOW.search(without_thoughts(self.text)) is not None
-
-    def requested(self) -> tuple[str, ...]:
-        """The functions that the model asks to see in place of a program; it may do so once in a question."""
-        match = _SHOW.search(without_thoughts(self.text)) if self.requests_tools else None
-        if match is None or self.offer.shown:
-            return ()
-        aliases = self.offer.graph.protocol.aliases
-        named = dict.fromkeys(aliases.get(name, name) for name in re.findall(r"\w+", match[1]))
-        whole = self.offer.functions
-        return tuple(name for name in named if name in self.offer.callable_tools and f"def {name}(" not in whole)
 
     def ask(self, messages: Sequence[Message]) -> tuple[str, int | None, Usage]:
         """One program, the tokens at which it was cut, if it was, and what it cost.
@@ -293,7 +275,7 @@ class _Loop:
                 cut_at = limit
         self.text = text
         self.note = "" if profile.prefill else note_beside(text)
-        if self.requests_tools:
+        if requests_tools(text):
             return "", cut_at, usage
         program = renamed(extract(text, last=not profile.prefill), self.offer.graph.protocol.aliases)
         return program, cut_at, usage

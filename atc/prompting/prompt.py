@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from atc.knowledge import Knowledge
 from atc.models import Message
 from atc.profile import Profile
+from atc.program.source import without_thoughts
 from atc.prompting import templates
 from atc.query import Query
 from atc.retrieval.candidates import Candidates
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from atc.retrieval.demonstrations import Demonstration
     from protocols.contracts.contract import Contract
 
-__all__ = ["Leanings", "Offer", "Ranking", "make_offer", "tools_text"]
+__all__ = ["Leanings", "Offer", "Ranking", "make_offer", "requests_tools", "tools_text"]
 
 _BEFORE = 0.5
 """Weight of the question before, in a chat."""
@@ -45,6 +46,7 @@ _MORE, _ROOMY = 0.5, 4_000
 Of 20 development questions of ToolFlow 18 have all their tools described with them, 9 without; a request to see a tool
 costs a call and the whole prompt again.
 """
+_SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
 _LEAST = 20
 """Tokens that a described tool has at least."""
 
@@ -144,13 +146,22 @@ class Offer:
             *self.shown,
         ]
 
-    def showing(self, names: Sequence[str]) -> Offer:
+    def requested(self, text: str) -> tuple[str, ...]:
+        """The tools that a message asks to see; it may do so once in a question."""
+        match = requests_tools(text)
+        if match is None or self.shown:
+            return ()
+        aliases = self.graph.protocol.aliases
+        named = dict.fromkeys(aliases.get(name, name) for name in re.findall(r"\w+", match[1]))
+        return tuple(name for name in named if name in self.callable_tools and f"def {name}(" not in self.functions)
+
+    def showing(self, names: Sequence[str], template: str = "show") -> Offer:
         """The offer behind a request for some tools, which are described in answer to it."""
         tools = map(self.graph.protocol.tool, names)
         most = self.profile.described_tokens
         text = tools_text(tools, self.graph, self.profile, sources=self.callable_tools, budget=most)
         request = Message("assistant", f"SHOW: {', '.join(names)}")
-        answer = Message("user", templates.render("show", functions=text).strip())
+        answer = Message("user", templates.render(template, functions=text).strip())
         return replace(self, details=(*self.details, *names), shown=(*self.shown, request, answer))
 
     @property
@@ -172,6 +183,12 @@ class Offer:
     def tokens(self) -> int:
         """About how many tokens the prompt has."""
         return sum(estimate(message.content) for message in self.messages())
+
+
+def requests_tools(text: str) -> re.Match[str] | None:
+    """The line in which a message asks to see tools; None where there is none, or a program beside it."""
+    text = without_thoughts(text)
+    return None if "```" in text else _SHOW.search(text)
 
 
 def make_offer(

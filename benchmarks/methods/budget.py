@@ -19,10 +19,10 @@ _SHORTENED_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class TryBudget:
-    """The budget of one try; `tokens` are those read and those written together."""
+    """The budget of one try, the same for all methods; `tokens` are those read and those written together."""
 
-    model_calls: int = 16
-    tokens: int = 100_000
+    model_calls: int = 40
+    tokens: int = 250_000
 
     def raised(self, model_calls: int) -> TryBudget:
         """The budget with so many completions, and as many more tokens; 0 leaves it as it is."""

@@ -6,6 +6,7 @@ So each call is in just one attempt, and the final one has the calls behind the 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -66,6 +67,11 @@ class TryPath:
         """Add a call; the action is a line of Python."""
         self._steps.append(_PathStep(action, call))
 
+    @property
+    def calls(self) -> list[int]:
+        """The current calls by `CallRecord.index`, oldest first."""
+        return [step.call.index for step in self._steps]
+
     def backtrack(self, length: int, why: str) -> None:
         """Leave the calls after the first `length`."""
         if len(self) > length:
@@ -118,6 +124,8 @@ class Observation(NamedTuple):
     """The published status code, as `atc.search_tree.SearchStep` lists them."""
     call: int | None = None
     """`CallRecord.index`; None where nothing was recorded."""
+    shortened: bool = False
+    """True if the reply has more than the text."""
 
 
 class TryPosition(NamedTuple):
@@ -128,7 +136,10 @@ class TryPosition(NamedTuple):
 
 
 class ApiSession:
-    """Makes calls until `close`. `path` has the current ones, `seconds` the time that they took."""
+    """Makes calls until `close`.
+
+    `path` has the current ones, `seconds` the time that they took, and `replies` their values by `CallRecord.index`.
+    """
 
     def __init__(
         self,
@@ -139,6 +150,7 @@ class ApiSession:
         render: Callable[[object], str] = render_value,
     ) -> None:
         self.path = TryPath()
+        self.replies: dict[int, object] = {}
         self._render = render
         self.seconds = 0.0
         self._protocol = protocol
@@ -156,7 +168,10 @@ class ApiSession:
         before, exceeded = len(broker.calls), None
         try:
             reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
-            observation = Observation(self._render(described_bytes(reply.value())), True)
+            value = described_bytes(reply.value())
+            shown = self._render(value)
+            whole = json.dumps(value, ensure_ascii=False, default=str)
+            observation = Observation(shown, True, shortened=shown != whole)
         except ToolError as error:
             observation = Observation(truncate(f"Error: {error}"), False, _status_code(error))
         except LimitExceeded as error:
@@ -172,7 +187,12 @@ class ApiSession:
         if exceeded in ("calls", "traffic"):  # those are of all calls, the others of one
             raise TryEnded("limit", "LimitReached", observation.text)
         check_health(self._protocol, broker.calls, stopped=exceeded == "wall")
-        return observation._replace(call=broker.calls[before].index if len(broker.calls) > before else None)
+        if len(broker.calls) == before:
+            return observation
+        index = broker.calls[before].index
+        if observation.good:
+            self.replies[index] = value
+        return observation._replace(call=index)
 
     def position(self) -> TryPosition:
         """The current end of the path."""

@@ -67,10 +67,8 @@ def _run_snippet(trial: MethodTry, snippet: str) -> str:
     if trial.session.journal is not None:
         trial.session.journal.over()
     if succeeded:
-        return OUTPUT + (
-            truncate(run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip())
-            or "nothing was printed"
-        )
+        printed = run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip()
+        return OUTPUT + (truncate(printed, trial.search.max_observation) or "nothing was printed")
     fault = _fault(run, earlier_program.count("\n") + 1 if earlier_program else 0, len(snippet.splitlines()))
     own_run = _drop_calls(run, len(earlier_run.calls)) if earlier_run else run
     trial.session.emit(FaultFound(trial.session.number, fault, NO_ATTRIBUTION))

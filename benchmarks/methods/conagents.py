@@ -3,7 +3,7 @@
 A failed call goes back to its author, with the error, before the first role hears of it.
 
 Source: ConAgents (arXiv:2403.03031). Its reading role writes code that extracts values, and is corrected by that code's
-errors; this one reads the response, shortened to fit.
+errors; this one reads the response, as much of it as a quarter of a prompt holds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import re
 from atc.models import Message
 from atc.prompting import templates
 from benchmarks.methods.actions import read_answer, unknown_function
-from benchmarks.methods.budget import RESULT, TryBudget
+from benchmarks.methods.budget import RESULT
 from benchmarks.methods.method_try import MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task
 
 __all__ = ["conagents"]
-
-BUDGET = TryBudget(model_calls=32, tokens=120_000)
 
 CORRECTIONS = 2
 """Attempts to correct a failed call."""
@@ -31,7 +29,6 @@ _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILI
 @method()
 def conagents(trial: MethodTry) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
-    trial.budget = BUDGET
     lead = templates.render("conagents_ground", tools=trial.functions(), today=trial.query.today)
     messages = conversation(lead, f"Question: {trial.offer.asked}")
     results: list[str] = []

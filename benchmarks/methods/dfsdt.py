@@ -25,18 +25,14 @@ from collections.abc import Sequence
 from atc.prompting import templates
 from atc.search_tree import SearchNode
 from atc.session import TryEnded
-from benchmarks.methods.budget import TryBudget
 from benchmarks.methods.method_try import MethodTry, method
 from benchmarks.methods.observations import truncate
 from benchmarks.methods.search import Branch, Search
 
-__all__ = ["BUDGET", "DEPTH", "LEFT", "dfsdt", "summarize", "tried_text"]
+__all__ = ["DEPTH", "LEFT", "dfsdt", "summarize", "tried_text"]
 
-DEPTH = 8
-"""Messages on a path."""
-
-BUDGET = TryBudget(model_calls=40, tokens=250_000)
-"""Each node costs one completion, so this bounds the tree, too."""
+DEPTH = 20
+"""Messages on a path: half of the budget, so that a second path has room after one that went to its end."""
 
 LEFT = "the branch led to no answer"
 
@@ -50,7 +46,7 @@ _ANSWERED, _NEXT, _SKIP = 10_000, 1, 2
 @method(calls=True)
 def dfsdt(trial: MethodTry) -> str:
     """Answer by a depth-first search. Raises: TryEnded, ModelError."""
-    search = Search(trial, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
+    search = Search(trial, "dfsdt", give_up=True, depth=DEPTH)
     if search.compat:
         _expand_as_published(search, search.root())
     else:

@@ -19,6 +19,7 @@ from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, read_action, read_answer
 from benchmarks.methods.budget import OBSERVATION
 from benchmarks.methods.method_try import MethodTry, correction
+from benchmarks.methods.reply_reader import reader_name
 
 __all__ = ["PUBLISHED_FINISH", "Dialogue", "Reading", "TextDialogue", "function_names"]
 
@@ -58,6 +59,8 @@ class Dialogue(ABC):
     stop: Sequence[str] = ()
     functions: Sequence[FunctionSpec] = ()
     layout: Layout = "chat"
+    reader = ""
+    """The action that shows more of a reply; empty where there is none."""
     text_answers = False
     """Whether a text without a call is the answer when the model insists on it."""
 
@@ -103,13 +106,15 @@ class TextDialogue(Dialogue):
         self._trial = trial
         self._prompt = prompt
         self._compat = compat
-        own = (PUBLISHED_FINISH,) if compat else (FINISH, GIVE_UP) if give_up else (FINISH,)
-        self._names = (*function_names(trial, compat), *own)
+        names = function_names(trial, compat)
+        self.reader = "" if compat else reader_name(names)
+        own = (FINISH, GIVE_UP, self.reader) if give_up else (FINISH, self.reader)
+        self._names = (*names, *((PUBLISHED_FINISH,) if compat else own))
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`."""
         if not self._compat:
-            return self._trial.begin(self._prompt, "react_examples")
+            return self._trial.begin(self._prompt, "react_examples", reader=self.reader)
         trial = self._trial
         functions = trial.functions(bare=True)
         for published, name in function_names(trial, True).items():

@@ -13,6 +13,7 @@ from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, BadActionError
 from benchmarks.methods.dialogue import PUBLISHED_FINISH, Dialogue, Reading, function_names
 from benchmarks.methods.method_try import MethodTry, correction
+from benchmarks.methods.reply_reader import reader_name, reader_spec
 from protocols.model import Schema, Tool
 
 __all__ = ["FunctionsDialogue", "function_spec"]
@@ -64,17 +65,18 @@ class FunctionsDialogue(Dialogue):
         self._give_up = give_up
         tools = [(_sendable(name, trial, tool), tool) for name, tool in function_names(trial, compat).items()]
         self._tool_names = {} if compat else dict(tools)
-        own = [_PUBLISHED_FINISH] if compat else [_FINISH, _GIVE_UP] if give_up else [_FINISH]
+        self.reader = "" if compat else reader_name(dict(tools))
+        own = [_PUBLISHED_FINISH] if compat else [reader_spec(self.reader), _FINISH, *([_GIVE_UP] if give_up else [])]
         self.functions = (*(function_spec(trial.protocol.tool(tool), name) for name, tool in tools), *own)
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`; the text of the functions adds their results, and where identifiers come from."""
         trial = self._trial
-        instruction = templates.render("functions_compat" if self._compat else "functions", today=trial.query.today)
+        instruction = trial.instruction("functions_compat" if self._compat else "functions")
         query = trial.offer.request
         if not self._compat:
             query = templates.render("question", tools=trial.functions(), query=trial.offer.asked)
-        return [Message("system", instruction.strip()), Message("user", query.strip())]
+        return [Message("system", instruction), Message("user", query.strip())]
 
     def read(self, completion: Completion) -> Reading:
         """As `Dialogue.read`."""

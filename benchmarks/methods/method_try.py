@@ -62,7 +62,8 @@ def correction(reply: str, template: str, **values: str) -> list[Message]:
 class MethodTry:
     """One try at one question.
 
-    `final` is the program and run that are the final attempt, in a method that runs snippets.
+    `messages` is how many the model is told that it may write. `final` is the program and run that are the final
+    attempt, in a method that runs snippets.
     """
 
     def __init__(self, query: Query, offer: Offer, session: SolveSession) -> None:
@@ -72,11 +73,12 @@ class MethodTry:
         self.search = session.settings.search
         self.tools = tuple(dict.fromkeys([*offer.ranked, *offer.tools]))
         self.budget = TryBudget()
+        self.messages = self.budget.model_calls
         self.usage = Usage()
         self.final: tuple[str, Run] | None = None
         published = published_observation if self.search.compat else None
-        wanted = frozenset(map(stem, words(query.text)))
-        rendered = published or partial(render_value, budget=self.search.max_observation, wanted=wanted)
+        self.wanted = frozenset(map(stem, words(query.text)))
+        rendered = published or partial(render_value, budget=self.search.max_observation, wanted=self.wanted)
         self.api = ApiSession(self.protocol, session.sandbox, session.settings.limits, session.journal, rendered)
         self._last_cost = Usage()
 
@@ -123,6 +125,11 @@ class MethodTry:
         `bare` leaves out these, and the lines that say where an identifier comes from.
         """
         details, profile = self.offer.details, self.offer.profile
+        if profile.documentation == "full" and not bare:
+            of_programs, of_actions = (
+                templates.render(name, functions="").strip() for name in ("others", "others_step")
+            )
+            return self.offer.with_context(self.offer.functions.replace(of_programs, of_actions))
         text = tools_text(
             map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
             self.graph,
@@ -135,14 +142,19 @@ class MethodTry:
         )
         return text if bare else self.offer.with_context(text)
 
-    def begin(self, prompt: str, examples: str) -> list[Message]:
+    def begin(self, prompt: str, examples: str, **values: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
         question = templates.render("question", tools=self.functions(), query=self.offer.asked)
         return [
-            Message("system", templates.render(prompt, today=self.query.today).strip()),
+            Message("system", self.instruction(prompt, **values)),
             *templates.turns(examples),
             Message("user", question.strip()),
         ]
+
+    def instruction(self, prompt: str, **values: str) -> str:
+        """The text of an instruction, with the day and the limits in it."""
+        limits = {"messages": str(self.messages), "output": str(self.search.max_observation)}
+        return templates.render(prompt, today=self.query.today, **limits, **values).strip()
 
     def ask(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300) -> str:
         """What the model says. Raises: as `ask_message`."""
@@ -157,22 +169,40 @@ class MethodTry:
         functions: Sequence[FunctionSpec] = (),
         layout: Layout = "chat",
     ) -> Completion:
-        """The model's next message. Raises: TryEnded: The budget is used up. ModelError."""
-        messages = shorten_observations(messages, self.offer.profile.prompt_tokens + 500)
+        """The model's next message; what it asks to see of the functions first, it is shown.
+
+        Raises: TryEnded: The budget is used up. ModelError.
+        """
+        profile = self.offer.profile
+        messages = shorten_observations(self._with_shown(messages), profile.prompt_tokens + 500)
         size = estimate("".join(message.content for message in messages))
         if self.usage.model_calls >= self.budget.model_calls:
             raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.model_calls} calls of the model")
         if self.usage.prompt_tokens + self.usage.completion_tokens + size > self.budget.tokens:
             raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.tokens:,} tokens")
         self.session.emit(ModelWaiting(self.session.number))
-        if functions:  # a strong model's text and calls together need room
-            max_tokens = max(max_tokens, self.offer.profile.output_tokens)
+        # a strong model's answer needs room, and more of it where text and calls are together
+        max_tokens = max(max_tokens, profile.output_tokens if functions else profile.output_tokens // 4)
         completion = self.session.complete(
             messages, stop=stop, max_tokens=max_tokens, functions=functions, layout=layout
         )
         self.usage += completion.usage
         self._last_cost = completion.usage
+        if not completion.calls and (names := self.offer.requested(completion.text)):
+            self.offer = self.offer.showing(names, "show_step")
+            return self.ask_message(messages, stop=stop, max_tokens=max_tokens, functions=functions, layout=layout)
         return completion
+
+    def _with_shown(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The conversation with what the model asked to see behind the message that has the functions."""
+        if not self.offer.shown:
+            return messages
+        functions = self.functions()
+        behind = next((place for place, message in enumerate(messages, 1) if functions in message.content), None)
+        if behind is None:
+            return messages
+        behind += messages[behind - 1].role == "system"
+        return [*messages[:behind], *self.offer.shown, *messages[behind:]]
 
     # The API
 

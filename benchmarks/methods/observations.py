@@ -1,20 +1,22 @@
 """Shorten a response to what fits into an observation, so that the next step can still be made from it.
 
-First goes what no next step needs: URLs, empty values and the ends of long texts. Then, of objects in lists, the fields
-other than identifiers, names, and those that the question has a word for. The last items go last. Fields and items that
-went are told. ToolLLM cuts the whole text instead.
+First goes what no next step needs: URLs, empty values and the ends of long texts. Then, of objects in lists, what they
+hold in objects and lists of their own, and then their fields other than identifiers, names, and those that the question
+has a word for. The last items go last. Fields and items that went are told, and `page_of` has them: any part of the
+response by its path, a page at a time. ToolLLM cuts the whole text instead.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 
+from protocols.json_path import nodes
 from protocols.text.prose import estimate
 from protocols.text.words import is_identifier, stem, words
 
-__all__ = ["OBSERVATION_TOKENS", "published_observation", "render_value", "truncate"]
+__all__ = ["OBSERVATION_TOKENS", "page_of", "part_of", "published_observation", "render_value", "truncate"]
 
 _PUBLISHED_LENGTH = 1024
 
@@ -23,9 +25,14 @@ OBSERVATION_TOKENS = 400
 
 _TEXT = 160
 """Characters of a text that is kept whole."""
+_SHORT = 40
+"""Characters of a text that counts as a field like a number: dates, states, places."""
 _URL = re.compile(r"(https?:)?//\S+|/\S+\.(jpe?g|png|svg|webp)")
 _NAMES = frozenset({"name", "title", "label", "username"})
 _DEEPEST = 12
+_STEP = re.compile(
+    r"""\.?(?:(?P<key>[^.\[\]"'*]+)|\[(?:(?P<place>-?\d+)|(?P<quote>["'])(?P<quoted>.*?)(?P=quote))\]|(?P<all>\[\*?\]|\*))"""
+)
 
 
 def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collection[str] = ()) -> str:
@@ -37,9 +44,9 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collec
     text = json.dumps(value, ensure_ascii=False, default=str)
     if estimate(text) <= budget:
         return text
-    short = _without_noise(value)
-    main = _main_fields(short, frozenset(wanted))
-    for reduced in (short, main, *(_first_items(main, most) for most in (60, 30, 15, 8, 4, 2, 1))):
+    short = _without_noise(value) or value
+    flat, main = (_main_fields(short, frozenset(wanted), scalars=scalars) for scalars in (True, False))
+    for reduced in (short, flat, main, *(_first_items(main, most) for most in (60, 30, 15, 8, 4, 2, 1))):
         text = json.dumps(reduced, ensure_ascii=False, default=str)
         if estimate(text) <= budget:
             return text
@@ -55,8 +62,8 @@ def _without_noise(value: object, depth: int = _DEEPEST) -> object:
     if isinstance(value, list):
         return [_without_noise(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        telling = {key: _without_noise(part, depth - 1) for key, part in value.items() if not _is_noise(part)}
-        return telling if telling or not value else value
+        parts = {key: _without_noise(part, depth - 1) for key, part in value.items() if not _is_noise(part)}
+        return {key: part for key, part in parts.items() if not _is_noise(part)}
     return value
 
 
@@ -64,25 +71,61 @@ def _is_noise(value: object) -> bool:
     return value is None or value in ("", [], {}) or (isinstance(value, str) and bool(_URL.fullmatch(value)))
 
 
-def _main_fields(value: object, wanted: frozenset[str], in_list: bool = False) -> object:
-    """A value whose objects in lists have their identifiers, names and wanted fields; the first says what else."""
+def _main_fields(value: object, wanted: frozenset[str], in_list: bool = False, *, scalars: bool) -> object:
+    """A value whose objects in lists have their identifiers, names and wanted fields; the first says what else.
+
+    Args:
+        scalars: They have all fields that are numbers and short texts, too.
+    """
     if isinstance(value, list):
-        items = [_main_fields(item, wanted, True) for item in value]
-        later = (
-            {key: part for key, part in item.items() if key != "…"} for item in items[1:] if isinstance(item, dict)
-        )
-        return [*items[:1], *later] if all(isinstance(item, dict) for item in items) else items
+        items = [_main_fields(item, wanted, True, scalars=scalars) for item in value]
+        return [*items[:1], *map(_without_notes, items[1:])]
     if not isinstance(value, dict):
         return value
-    main = {key: part for key, part in value.items() if not in_list or _is_main(str(key), wanted)}
+    main = {
+        key: part
+        for key, part in value.items()
+        if not in_list
+        or key == _naming_field(value)
+        or is_identifier(str(key))
+        or _is_wanted(str(key), wanted)
+        or _has_wanted(part, wanted)
+        or (scalars and _is_short(part))
+    }
     left = [str(key) for key in value if key not in main]
-    reduced = {key: _main_fields(part, wanted, in_list) for key, part in (main or value).items()}
+    reduced = {key: _main_fields(part, wanted, in_list, scalars=scalars) for key, part in (main or value).items()}
     return {**reduced, "…": f"not shown: {', '.join(left)}"} if main and left else reduced
 
 
-def _is_main(key: str, wanted: frozenset[str]) -> bool:
-    parts = words(key)
-    return is_identifier(key) or bool(_NAMES.intersection(parts[-1:])) or bool(wanted & {*map(stem, parts)})
+def _without_notes(value: object) -> object:
+    """A value without what is said of left out fields, where the first item of its list says it."""
+    if isinstance(value, list):
+        return [_without_notes(item) for item in value]
+    return (
+        {key: _without_notes(part) for key, part in value.items() if key != "…"} if isinstance(value, dict) else value
+    )
+
+
+def _naming_field(value: Mapping[str, object]) -> str | None:
+    """The field that tells an object from the others: its name, else its first short one where it has no identifier."""
+    if name := next((key for key in value if not _NAMES.isdisjoint(words(str(key))[-1:])), None):
+        return name
+    has_identifier = any(is_identifier(str(key)) for key in value)
+    return None if has_identifier else next((key for key, part in value.items() if _is_short(part)), None)
+
+
+def _is_wanted(key: str, wanted: frozenset[str]) -> bool:
+    return not wanted.isdisjoint(map(stem, words(key)))
+
+
+def _has_wanted(value: object, wanted: frozenset[str]) -> bool:
+    """True if an object or a list has a wanted field, at any depth."""
+    fields = (step for path, _ in nodes(value) for step in path[-1:])
+    return bool(wanted) and any(isinstance(step, str) and _is_wanted(step, wanted) for step in fields)
+
+
+def _is_short(value: object) -> bool:
+    return not isinstance(value, list | dict) and len(str(value)) <= _SHORT
 
 
 def _first_items(value: object, most: int) -> object:
@@ -91,6 +134,82 @@ def _first_items(value: object, most: int) -> object:
         items = [_first_items(item, most) for item in value[:most]]
         return [*items, f"… {len(value) - most} more items"] if len(value) > most else items
     return {key: _first_items(part, most) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def part_of(value: object, path: str) -> object:
+    """The part of a value at a path such as `items[3].price` or `["a.b"]`; `items[*].price` is the price of each item.
+
+    Raises: ValueError: There is no such part; the message says how far the path leads, and what is there.
+    """
+    position = 0
+    while position < len(path):
+        step = _STEP.match(path, position)
+        if step is None:
+            raise ValueError(f"{path!r} is no path; write it like items[3].price or items[*].price")
+        before, position = path[:position], step.end()
+        if step["all"]:
+            if not isinstance(value, list):
+                raise ValueError(f"{before or 'the reply'} is no list, but {_sort(value)}")
+            return [_part_or_none(item, path[position:]) for item in value]
+        try:
+            value = value[int(step["place"]) if step["place"] else step["key"] or step["quoted"]]  # type: ignore[index]
+        except (LookupError, TypeError):
+            raise ValueError(f"there is no {path[:position]}; {before or 'the reply'} is {_sort(value)}") from None
+    return value
+
+
+def _part_or_none(item: object, path: str) -> object:
+    try:
+        return part_of(item, path)
+    except ValueError:
+        return None
+
+
+def _sort(value: object) -> str:
+    """What a value is, in a few words."""
+    if isinstance(value, dict):
+        return truncate(f"an object with {', '.join(map(str, value)) or 'no fields'}", 100)
+    if isinstance(value, list):
+        return f"a list of {len(value)} items"
+    return f"the value {truncate(json.dumps(value, ensure_ascii=False, default=str), 20)}"
+
+
+def page_of(value: object, page: int, budget: int = OBSERVATION_TOKENS, wanted: Collection[str] = ()) -> str:
+    """A page of a value: as many items of a list, fields of an object or characters of a text as fit.
+
+    Nothing but items of a list is shortened, as in `render_value`, and what alone is larger than a page.
+
+    Raises: ValueError: There is no such page; the message says how many there are.
+    """
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    pages = [text] if estimate(text) <= budget else list(_pages(value, budget, wanted))
+    if not 1 <= page <= len(pages):
+        raise ValueError(f"there is no page {page}; there are {len(pages)}")
+    return pages[page - 1] if len(pages) == 1 else f"Page {page} of {len(pages)}: {pages[page - 1]}"
+
+
+def _pages(value: object, budget: int, wanted: Collection[str]) -> Iterator[str]:
+    """The pages of a value that is larger than one."""
+    if not isinstance(value, list | dict):
+        text, length = str(value), 3 * budget
+        for start in range(0, len(text), length):
+            yield json.dumps(text[start : start + length], ensure_ascii=False)
+        return
+    if isinstance(value, list):
+        reduced = _main_fields(_without_noise(value), frozenset(wanted), scalars=True)
+        assert isinstance(reduced, list)
+        entries, opening, closing = [render_value(item, budget, wanted) for item in reduced], "[", "]"
+    else:
+        fields = {json.dumps(str(key), ensure_ascii=False): part for key, part in value.items()}
+        entries = [f"{key}: {render_value(part, budget, wanted)}" for key, part in fields.items()]
+        opening, closing = "{", "}"
+    rows: list[str] = []
+    for entry in entries:
+        if rows and estimate(", ".join([*rows, entry])) > budget:
+            yield f"{opening}{', '.join(rows)}{closing}"
+            rows = []
+        rows.append(entry)
+    yield f"{opening}{', '.join(rows)}{closing}"
 
 
 def published_observation(value: object) -> str:

@@ -4,7 +4,7 @@ The planner knows the question and the results so far, but no function; the sele
 writes each call from one function's documentation and reads its response.
 
 Source: RestGPT (arXiv:2306.06624). Its executor parses a response by code written from the response's schema; this one
-reads the response, shortened to fit.
+reads the response, as much of it as a quarter of a prompt holds.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import re
 from atc.models import Message
 from atc.prompting import templates
 from benchmarks.methods.actions import read_answer
-from benchmarks.methods.budget import RESULT, TryBudget
+from benchmarks.methods.budget import RESULT
 from benchmarks.methods.method_try import MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task, render_results
 
 __all__ = ["restgpt"]
-
-BUDGET = TryBudget(model_calls=32, tokens=120_000)
 
 MOST_SELECTED = 2
 """Functions for one step of the plan."""
@@ -29,7 +27,6 @@ MOST_SELECTED = 2
 @method()
 def restgpt(trial: MethodTry) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
-    trial.budget = BUDGET
     plan = templates.render("restgpt_plan", title=trial.protocol.title, today=trial.query.today)
     messages = conversation(plan, f"Question: {trial.offer.request}")
     results: list[str] = []

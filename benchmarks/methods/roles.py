@@ -11,7 +11,9 @@ from atc.models import Message
 from atc.prompting import templates
 from atc.prompting.prompt import tools_text
 from benchmarks.methods.actions import Action, BadActionError, read_action
+from benchmarks.methods.call_path import Observation
 from benchmarks.methods.method_try import MethodTry, conversation, correction
+from benchmarks.methods.observations import render_value
 
 __all__ = ["execute_task", "render_results"]
 
@@ -42,7 +44,7 @@ def execute_task(trial: MethodTry, tool: str, task: str, results: Sequence[str],
             return f"no call of {tool} could be written", False
         observation = trial.call(action)
         if observation.good:
-            return _read_reply(trial, task, action, observation.text), True
+            return _read_result(trial, task, action, observation), True
         if corrections == 0:
             return observation.text, False
         corrections -= 1
@@ -62,7 +64,12 @@ def _write_call(trial: MethodTry, tool: str, messages: list[Message]) -> Action 
     return None
 
 
-def _read_reply(trial: MethodTry, task: str, action: Action, reply: str) -> str:
+def _read_result(trial: MethodTry, task: str, action: Action, observation: Observation) -> str:
+    """What the reply says; it is read once and kept in no conversation, so that there is room for most of it."""
+    reply = observation.text
+    if observation.shortened and observation.call is not None:
+        room = max(trial.search.max_observation, trial.offer.profile.prompt_tokens // 4)
+        reply = render_value(trial.api.replies[observation.call], room, trial.wanted)
     text = templates.render("role_read_task", query=trial.query.text, task=task, call=str(action), reply=reply)
     messages = conversation(templates.render("role_read"), text)
     return " ".join(trial.ask(messages, max_tokens=_READ_TOKENS).split())

@@ -17,6 +17,7 @@ from benchmarks.methods.call_path import TryPosition
 from benchmarks.methods.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
 from benchmarks.methods.functions_dialogue import FunctionsDialogue
 from benchmarks.methods.method_try import MethodTry
+from benchmarks.methods.reply_reader import read_reply, shortened_note
 from benchmarks.methods.toolllama_dialogue import ToolLlamaDialogue
 from protocols.errors import LimitReached
 
@@ -52,7 +53,6 @@ class Search:
     Args:
         prompt: The template of the instruction.
         depth: The limit of a path in messages, where the settings name none; None without a limit.
-        budget: That of a try, where the settings name none.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class Search:
         *,
         give_up: bool = False,
         depth: int | None = None,
-        budget: TryBudget | None = None,
     ) -> None:
         settings = trial.search
         self.trial = trial
         self.compat = settings.compat
         self.width = settings.width
         self.depth = settings.depth or (COMPAT_DEPTH if self.compat else depth)
-        budget = COMPAT_BUDGET if self.compat else budget or trial.budget
+        budget = COMPAT_BUDGET if self.compat else trial.budget
         trial.budget = budget.raised(trial.search.max_model_calls)
+        trial.messages = min(self.depth or trial.budget.model_calls, trial.budget.model_calls)
         self.names = function_names(trial, self.compat)
         self.dialogue = _dialogue(trial, prompt, give_up)
         self.answer: str | None = None
@@ -141,10 +141,15 @@ class Search:
         if self.compat:
             return False
         latest = path_to(self.trial.session.state.tree, branch.node)[-_MAX_REPEATS:]
-        is_stuck = len(latest) == _MAX_REPEATS and all(map(_only_repeats, latest))
+        is_stuck = len(latest) == _MAX_REPEATS and all(map(self._only_repeats, latest))
         at_depth = self.depth is not None and branch.depth + 1 >= self.depth
         calls_left = self.trial.budget.model_calls - self.trial.usage.model_calls
         return is_stuck or at_depth or calls_left == 1
+
+    def _only_repeats(self, node: SearchNode) -> bool:
+        """True if a message has calls, and none of them was made."""
+        is_repeat = (step.call is None and step.code == 0 and step.name != self.dialogue.reader for step in node.steps)
+        return bool(node.steps) and all(is_repeat)
 
     def leave(self, branch: Branch, node: SearchNode, outcome: NodeOutcome, why: str) -> None:
         """Go back to a branch from a node below it, whose calls leave the path."""
@@ -198,6 +203,8 @@ class Search:
             return None
         for node in reversed(path_to(self.trial.session.state.tree, parent)):
             for step in reversed(node.steps):
+                if step.name == self.dialogue.reader:
+                    continue
                 tool = self._tool(step.name)
                 if tool is None or self.trial.protocol.tool(tool).writes:
                     return None
@@ -213,11 +220,19 @@ class Search:
         step = finish_step(action, text)
         if step is not None:
             return step
+        if self.dialogue.reader and action.name == self.dialogue.reader:
+            self.trial.wrote(str(action))
+            most = self.trial.search.max_observation
+            shown = read_reply(action, self.trial.api, most, self.trial.wanted)
+            return SearchStep(action.name, action.arguments, text, shown)
         tool = self._tool(action.name)
         if tool is None:
             return SearchStep(action.name, action.arguments, text, f"Error: there is no function {action.name}", 1)
         observation = self.trial.call(replace(action, name=tool))
-        return SearchStep(action.name, action.arguments, text, observation.text, observation.code, observation.call)
+        result = observation.text
+        if observation.shortened and self.dialogue.reader and observation.call is not None:
+            result = f"{result}\n{shortened_note(self.dialogue.reader, observation.call)}"
+        return SearchStep(action.name, action.arguments, text, result, observation.code, observation.call)
 
     def _tool(self, name: str) -> str | None:
         """The tool of a function name; under `compat` that of the first function whose name ends with it."""
@@ -228,11 +243,6 @@ class Search:
     def _weight(self, node: SearchNode) -> int:
         """What a message adds to the depth of its path."""
         return 1 if not self.compat else bool(node.thought) + 2 * len(node.steps)
-
-
-def _only_repeats(node: SearchNode) -> bool:
-    """True if a message has calls, and none of them was made."""
-    return bool(node.steps) and all(step.call is None and step.code == 0 for step in node.steps)
 
 
 def _last_text(turns: Sequence[Message]) -> str:

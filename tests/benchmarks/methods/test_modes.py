@@ -11,7 +11,7 @@ import pytest
 from atc import Agent, Solution
 from atc.models import Completion, Message
 from atc.models.budget import BudgetedModel
-from atc.profile import SMALL
+from atc.profile import LARGE, SMALL
 from benchmarks.methods import BASELINES
 from benchmarks.tasks.metrics import Gold, score
 from protocols import load
@@ -417,12 +417,12 @@ def test_code_is_run_before_an_answer_beside_it_is_believed(weather: LocalAPI) -
 
 def test_tries_stop_at_the_first_answer(weather: LocalAPI) -> None:
     """The first try spends its budget, the second one answers, the third is not made; all is summed and visible."""
-    model = Scripted(*searches(16), *rain(), act("never asked"))
+    model = Scripted(*searches(40), *rain(), act("never asked"))
     solution = ask(weather, "react@3", model, seed=5)
 
     assert (solution.status, solution.answer) == ("answered", "It rains.")
-    assert [len(attempt.calls) for attempt in solution.attempts] == [16, 2]
-    assert solution.usage.model_calls == 19
+    assert [len(attempt.calls) for attempt in solution.attempts] == [40, 2]
+    assert solution.usage.model_calls == 43
     assert model.seeds == [6, 6, 6], "the first try is not drawn, the second has a seed of its own"
     assert score(GOLD, [attempt.calls for attempt in solution.attempts], solution.status).precision == 1
 
@@ -439,7 +439,7 @@ def test_the_loop_can_be_tried_anew(weather: LocalAPI) -> None:
 
 def test_no_try_repeats_a_write(weather: LocalAPI) -> None:
     write = act('POST_alerts(text="Storm")')
-    model = Scripted(write, *[act("GET_alerts()")] * 15, write, act('finish(answer="Done.")'))
+    model = Scripted(write, *searches(39), write, act('finish(answer="Done.")'))
     solution = ask(weather, "react@2", model, "Warn Oslo of the storm", writes="allow")
 
     assert solution.answer == "Done."
@@ -448,12 +448,12 @@ def test_no_try_repeats_a_write(weather: LocalAPI) -> None:
 
 def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
     """Whichever budget is smaller ends the solve; what was called is kept."""
-    model = Scripted(*searches(18), forever=True)
-    solution = ask(weather, "react@3", BudgetedModel(model, calls=18))
+    model = Scripted(*searches(42), forever=True)
+    solution = ask(weather, "react@3", BudgetedModel(model, calls=42))
 
-    assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 18, 18)
+    assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 42, 42)
     assert model.seeds == [1, 1]
-    assert [len(attempt.calls) for attempt in solution.attempts] == [16, 2]
+    assert [len(attempt.calls) for attempt in solution.attempts] == [40, 2]
 
 
 def test_the_planner_alone_runs_its_plan_and_asks_no_model() -> None:
@@ -477,3 +477,22 @@ def test_every_mode_is_shown_the_same_plan(mode: str) -> None:
 
     prompts = [message.content for messages in model.asked for message in messages]
     assert mode == "restgpt" or any(plan in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize("mode", BASELINES)
+def test_every_mode_reads_what_the_loop_reads_and_may_ask_for_more(mode: str) -> None:
+    """The same text of the functions; one short message shows others, and stays in the conversation."""
+    few = replace(LARGE, described=2, stable=False)
+    ask_first = "Next: find it\n" if mode == "restgpt" else ""
+    model = Scripted(*filter(None, [ask_first, "SHOW: GET_me_watchlist"]), act("nothing()"), forever=True)
+    with Agent(load(sample_document("cinema")), model, mode, profile=few, simulate=True) as agent:
+        described, _, others = agent.opening("Where is the headquarters?").functions.partition("\n\nFurther functions")
+        agent.solve("Where is the headquarters?")
+
+    before, after = model.asked[len(ask_first) > 0], model.asked[1 + (len(ask_first) > 0)]
+    text = "\n".join(message.content for message in before)
+    assert described in text
+    assert others.partition("\n")[2] in text
+    assert "def GET_me_watchlist() -> WatchlistPage:" in "\n".join(message.content for message in after)
+    assert [message for message in after if message in before] == before
+    assert len(after) == len(before) + 2

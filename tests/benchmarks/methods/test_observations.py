@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.methods.observations import render_value
+from benchmarks.methods.observations import page_of, part_of, render_value
 from protocols.text.prose import estimate
 
 FILMS = [
@@ -61,3 +61,80 @@ def test_what_cannot_be_reduced_is_cut() -> None:
 
     assert estimate(text) <= 51
     assert "characters)" in text
+
+
+DAYS = [
+    {
+        "day": f"2024-06-{day:02}",
+        "report": "Clouds. " * 40,
+        "all": {"heat": 9.5 + day, "wind": {"speed": day, "to": "W"}},
+    }
+    for day in range(1, 22)
+]
+LINKED = [
+    {"part": {"label": f"Bolt {number}", "page": "https://example.org/b", "weight": 1.5, "made": [{"of": "steel"}] * 4}}
+    for number in range(25)
+]
+
+
+def test_what_the_question_asks_for_is_kept_inside_of_objects_and_its_item_has_a_name() -> None:
+    """A day without identifier and name is told by its first short field."""
+    seen = json.loads(render_value({"days": DAYS}, 500, {"heat"}))["days"]
+
+    assert seen[4] == {"day": "2024-06-05", "all": {"heat": 14.5}}
+    assert len(seen) == 21
+
+
+def test_fields_of_items_are_told_once() -> None:
+    """Objects that only wrap another one, and links, cost nothing."""
+    text = render_value({"hits": LINKED}, 500)
+
+    assert json.loads(text)["hits"][7] == {"part": {"label": "Bolt 7", "weight": 1.5}}
+    assert text.count("not shown") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("", {"days": DAYS}),
+        ("days[3].all.wind", {"speed": 4, "to": "W"}),
+        ('["days"][-1]["day"]', "2024-06-21"),
+        ("days[*].all.heat", [9.5 + day for day in range(1, 22)]),
+        ("days[].all.rain", [None] * 21),
+    ],
+)
+def test_a_part_is_had_by_its_path(path: str, part: object) -> None:
+    assert part_of({"days": DAYS}, path) == part
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("days[99]", r"there is no days\[99\]; days is a list of 21 items"),
+        ("day", "there is no day; the reply is an object with days"),
+        ("days[0].day[*]", "days.0..day is no list, but the value .2024-06-01"),
+        ("days[?]", "is no path; write it like"),
+    ],
+)
+def test_a_path_that_leads_nowhere_says_how_far_it_leads(path: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        part_of({"days": DAYS}, path)
+
+
+@pytest.mark.parametrize("value", [DAYS, LINKED, {f"key {number}": number for number in range(500)}, "é word " * 400])
+def test_the_pages_of_a_part_have_all_of_it(value: object) -> None:
+    """Every item, field or character is on one page, and no page is much larger than an observation."""
+    pages = [page_of(value, 1, 150)]
+    count = int(pages[0].split()[3].rstrip(":"))
+    pages += [page_of(value, page, 150) for page in range(2, count + 1)]
+    read = [json.loads(page.partition(": ")[2]) for page in pages]
+
+    assert all(estimate(page) <= 170 for page in pages)
+    if isinstance(value, str):
+        assert "".join(read) == value
+    elif isinstance(value, dict):
+        assert {key: part for page in read for key, part in page.items()} == value
+    else:
+        assert len([item for page in read for item in page]) == len(value)
+    with pytest.raises(ValueError, match=f"there is no page {count + 1}; there are {count}"):
+        page_of(value, count + 1, 150)

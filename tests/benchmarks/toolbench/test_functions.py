@@ -67,12 +67,14 @@ def test_functions_are_offered_and_results_are_messages(weather: LocalAPI) -> No
 
 
 def test_calls_of_one_message_are_all_made(weather: LocalAPI) -> None:
-    """Parallel calls are one node, and each has its result."""
-    model = Calling([CITY, ("GET_alerts", {})], [FINISH])
+    """Parallel calls are one node, and each has its result; a part of a reply may be read beside them."""
+    model = Calling([CITY, ("read_reply", {"path": "results[0].name"}), ("GET_alerts", {})], [FINISH])
     solution = ask(weather, "dfsdt", model)
 
-    assert [len(node.steps) for node in solution.tree] == [2, 1]
-    assert [message.call_id for message in model.requests[1].messages if message.role == "tool"] == ["c10", "c11"]
+    assert [len(node.steps) for node in solution.tree] == [3, 1]
+    results = [message for message in model.requests[1].messages if message.role == "tool"]
+    assert [message.call_id for message in results] == ["c10", "c11", "c12"]
+    assert results[1].content == '"Oslo"'
     assert [call.tool for call in solution.calls] == ["GET_cities", "GET_alerts"]
 
 

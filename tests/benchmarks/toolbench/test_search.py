@@ -175,7 +175,7 @@ def test_a_published_finish_without_an_answer_is_an_error(weather: LocalAPI) -> 
 
 
 def test_a_published_observation_is_cut_as_text(weather: LocalAPI) -> None:
-    """1,024 characters and three dots, wherever that is; ours stays JSON and says what is left out."""
+    """1,024 characters and three dots, wherever that is; ours stays JSON, and a line below says how the rest is had."""
     weather.answer("GET", "/alerts", [{"text": "storm " * 20} for _ in range(60)])
     end = act('Finish(return_type="give_answer", final_answer="many")')
     published = ScriptedModel(act("GET_alerts()"), end)
@@ -185,8 +185,38 @@ def test_a_published_observation_is_cut_as_text(weather: LocalAPI) -> None:
 
     cut = published.asked[1][-1].content.removeprefix("Observation: ")
     assert (len(cut), cut[-3:]) == (1027, "...")
-    assert len(solution.tree[0].steps[0].observation) <= 300
-    assert json.loads(solution.tree[0].steps[0].observation)
+    data, note = solution.tree[0].steps[0].observation.split("\n")
+    assert len(data) <= 300
+    assert json.loads(data)
+    assert note == "(Shortened. read_reply(reply=1, path=…, page=…) shows the rest.)"
+
+
+def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI) -> None:
+    """By path, by page and of an earlier reply; a wrong path is told, and no reading counts as a repeated call."""
+    weather.answer("GET", "/alerts", [{"number": place, "text": f"storm {place} " * 20} for place in range(60)])
+    steps = [
+        "GET_alerts()",
+        CITY,
+        'read_reply(reply=1, path="[41].text")',
+        'read_reply("[*].number", reply=1)',
+        'read_reply(path="results[0].name")',  # of the last one
+        "read_reply(page=2, reply=1)",
+        "read_reply(reply=9)",
+        "GET_alerts()",
+        'finish(answer="storm")',
+    ]
+    solution = ask(weather, "react", ScriptedModel(*map(act, steps)), search=SearchSettings(max_observation=100))
+
+    seen = [node.steps[0].observation for node in solution.tree]
+    assert solution.answer == "storm"
+    assert seen[2].startswith('"storm 41 storm 41')
+    assert seen[3].startswith("[0, 1, 2,")
+    assert seen[4] == '"Oslo"'
+    assert seen[5].startswith("Page 2 of ")
+    assert seen[6] == "Error: call 9 has no reply; these have one: 1, 2"
+    assert seen[7].startswith("This call was made before")
+    assert [call.tool for call in solution.calls] == ["GET_alerts", "GET_cities"]
+    assert len(weather.requests) == 2
 
 
 # --- the tree
