@@ -2,7 +2,7 @@
 
 First goes what no next step needs: URLs, empty values and the ends of long texts. Then, of objects in lists, what they
 hold in objects and lists of their own, and then their fields other than identifiers, names, and those that the question
-has a word for. The last items go last. Fields and items that went are told, and `page_of` has them: any part of the
+has a word for. The last items go next, and what lies deep goes last. Fields and items that went are told, and `page_of` has them: any part of the
 response by its path, a page at a time. ToolLLM cuts the whole text instead.
 """
 
@@ -46,7 +46,9 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collec
         return text
     short = _without_noise(value) or value
     flat, main = (_main_fields(short, frozenset(wanted), scalars=scalars) for scalars in (True, False))
-    for reduced in (short, flat, main, *(_first_items(main, most) for most in (60, 30, 15, 8, 4, 2, 1))):
+    fewer = [_first_items(main, most) for most in (60, 30, 15, 8, 4, 2, 1)]
+    outlines = [_without_noise(_first_items(main, most), depth) for most, depth in ((4, 3), (1, 3), (1, 2), (1, 1))]
+    for reduced in (short, flat, main, *fewer, *outlines):
         text = json.dumps(reduced, ensure_ascii=False, default=str)
         if estimate(text) <= budget:
             return text
