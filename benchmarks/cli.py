@@ -90,6 +90,9 @@ class _TaskOptions:
         metavar="URL",
         help="Send the calls of ToolBench's queries to this virtual API server, such as `atc toolbench serve`.",
     )
+    as_listed: bool = option(
+        "--as-listed", is_flag=True, help="Offer what FILE lists, without the required tools that it leaves out."
+    )
     apis: tuple[str, ...] = option(
         "--api",
         multiple=True,
@@ -274,7 +277,8 @@ def _open(options: _BenchOptions) -> Dataset:
     from benchmarks.tasks.learned_documents import with_learned
 
     retrieve = _retrieve(options) if options.retriever and benchmarks()[options.name].subset else None
-    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset, options.server, retrieve)
+    files = (options.name, options.task_file, options.apis, options.subset, options.server)
+    dataset = open_dataset(*files, retrieve, options.as_listed)
     if dataset.own_protocols and (options.world or options.learned):
         raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
     if options.learned:
@@ -314,7 +318,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     select, agent = options.select, options.agent
     simulate, profile = agent.simulate, str(agent.profile or "")
     chosen = open_profile(profile) if profile else profile_of(model)
-    drawn = "listed" if dataset.listed else "all"
+    drawn = dataset.candidates
     if options.retriever and dataset.own_protocols:
         drawn = f"retrieved {options.top_k}"
     return settings_of(

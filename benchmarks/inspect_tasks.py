@@ -124,7 +124,7 @@ def _opened(
         model=InspectModel.name,
         mode=mode,
         max_reflections=open_profile(profile).reflections,
-        candidates=f"{BEST}{benchmark.tools}" if benchmark.tools else "listed" if dataset.listed else "all",
+        candidates=f"{BEST}{benchmark.tools}" if benchmark.tools else dataset.candidates,
         seed=seed,
         now=SIMULATED_NOW.isoformat(),
         api="simulated",

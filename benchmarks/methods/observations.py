@@ -2,8 +2,8 @@
 
 First goes what no next step needs: URLs, empty values and the ends of long texts. Then, of objects in lists, what they
 hold in objects and lists of their own, and then their fields other than identifiers, names, and those that the question
-has a word for. The last items go next, and what lies deep goes last. Fields and items that went are told, and `page_of` has them: any part of the
-response by its path, a page at a time. ToolLLM cuts the whole text instead.
+has a word for. The last items go next, and what lies deep goes last. Fields and items that went are told, and `page_of`
+has them: any part of the response by its path, a page at a time. ToolLLM cuts the whole text instead.
 """
 
 from __future__ import annotations

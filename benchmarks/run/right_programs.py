@@ -73,7 +73,7 @@ def simulated_settings(dataset: Dataset) -> RunSettings:
         model=f"replay:{os.devnull}",
         mode="none",
         max_reflections=3,
-        candidates="listed" if dataset.listed else "all",
+        candidates=dataset.candidates,
         seed=0,
         now=SIMULATED_NOW.isoformat(),
         api="simulated",

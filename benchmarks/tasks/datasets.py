@@ -17,7 +17,7 @@ from atc.retrieval.demonstrations import Demonstration
 from benchmarks.harness.registry import Benchmark, benchmarks
 from benchmarks.tasks.download import folders
 from benchmarks.tasks.query_tasks import Retrieve, find_subset, query_tasks
-from benchmarks.tasks.task_files import Task, read_entries, read_tasks
+from benchmarks.tasks.task_files import Task, read_entries, read_tasks, with_gold_tools
 from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -30,7 +30,8 @@ class Dataset:
     """Tasks with their protocols by domain. `files` has the name and SHA-256 of every file that was read.
 
     `learned` has, by domain, what the agent sees in place of the protocol; `usage` the examples in it that are shown.
-    With `own_protocols` each task has a protocol of its own, whose domain is the id of the task.
+    With `own_protocols` each task has a protocol of its own, whose domain is the id of the task. So many `completed`
+    tasks got a required tool among their candidates that their file does not list.
     """
 
     benchmark: str
@@ -41,11 +42,13 @@ class Dataset:
     learned: Mapping[str, Protocol] = field(default_factory=dict)
     usage: Mapping[str, tuple[Demonstration, ...]] = field(default_factory=dict)
     own_protocols: bool = False
+    completed: int = 0
 
     @property
-    def listed(self) -> bool:
-        """True if the tasks list their candidate tools."""
-        return any(task.candidates for task in self.tasks)
+    def candidates(self) -> str:
+        """Which tools are offered, as the settings of a run say it: "all" where the tasks list none."""
+        listed = any(task.candidates for task in self.tasks)
+        return "listed and required" if self.completed and listed else "listed" if listed else "all"
 
 
 def open_dataset(
@@ -55,6 +58,7 @@ def open_dataset(
     subset: str = "",
     server: str = "",
     retrieve: Retrieve | None = None,
+    as_listed: bool = False,
 ) -> Dataset:
     """Read a benchmark.
 
@@ -63,6 +67,7 @@ def open_dataset(
         apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
         subset: Which of ToolBench's query files to take. server: The virtual API server behind its queries.
         retrieve: Finds the APIs of a query, in place of those that it lists.
+        as_listed: Leave the candidates as they are, where they lack a required tool.
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = benchmarks()[name]
@@ -100,7 +105,13 @@ def open_dataset(
         raise UsageError(next(iter(missing.values())))
     tasks, warnings = read_tasks(tasks_file, protocols, labels)
     left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in missing.items()]
-    return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
+    whole, completed = (tuple(tasks), 0) if as_listed else with_gold_tools(tasks)
+    if completed:
+        remark = (
+            f"{completed} of {len(tasks)} tasks do not list a tool that they require, and got it (--as-listed: not)"
+        )
+        left_out.append(remark)
+    return Dataset(name, whole, protocols, files, (*left_out, *warnings), completed=completed)
 
 
 def _open_queries(

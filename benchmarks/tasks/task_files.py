@@ -11,7 +11,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -20,7 +20,16 @@ from benchmarks.tasks.metrics import Gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["OfferedTask", "Task", "candidate_tools", "gold_item", "offered_tasks", "read_entries", "read_tasks"]
+__all__ = [
+    "OfferedTask",
+    "Task",
+    "candidate_tools",
+    "gold_item",
+    "offered_tasks",
+    "read_entries",
+    "read_tasks",
+    "with_gold_tools",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,18 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     if twice:
         raise UsageError(f"{file}: two tasks are called {twice[0]} (`dataset` and `qid`)")
     return tasks, list(notes)
+
+
+def with_gold_tools(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], int]:
+    """Tasks whose candidates hold every tool that is required, and how many of them the file lists without one.
+
+    Source: ATC paper (arXiv:2405.16533), section 6.1.
+    """
+    lacking = {task.id: [name for name in task.gold.calls if name not in task.candidates] for task in tasks}
+    whole = tuple(
+        replace(task, candidates=(*task.candidates, *lacking[task.id])) if task.candidates else task for task in tasks
+    )
+    return whole, sum(before != after for before, after in zip(tasks, whole, strict=True))
 
 
 def candidate_tools(task: Task, protocol: Protocol) -> tuple[str, ...]:

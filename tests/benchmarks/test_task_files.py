@@ -11,6 +11,7 @@ import click
 import pytest
 
 from benchmarks.data_command import pull as pull_command
+from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.download import SOURCES, DownloadSource, pull
 from benchmarks.tasks.gold_tools import match_gold
 from benchmarks.tasks.metrics import Gold
@@ -150,6 +151,26 @@ def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
     task = Task(0, "0", "q", Gold({LATEST: 1}), (LATEST, SEARCH))
 
     assert candidate_tools(task, protocol) == (SEARCH, LATEST)
+
+
+def test_a_required_tool_that_a_file_does_not_list_is_offered(films: Path, tmp_path: Path) -> None:
+    """As in the paper; that is told, and `--as-listed` leaves the file as it is. Files without candidates offer all."""
+    listing = {
+        "query": "Who?",
+        "solution": ["GET /search/film", "GET /film/{id}/credits"],
+        "api_list": [LATEST, SEARCH],
+    }
+    tasks = write(tmp_path, [listing, {"query": "Which?", "solution": ["GET /film/latest"]}])
+    whole = open_dataset("restbench-tmdb", tasks, [str(films)])
+    as_listed = open_dataset("restbench-tmdb", tasks, [str(films)], as_listed=True)
+
+    assert [task.candidates for task in whole.tasks] == [(LATEST, SEARCH, CREDITS), ()]
+    assert [task.candidates for task in as_listed.tasks] == [(LATEST, SEARCH), ()]
+    assert (whole.candidates, as_listed.candidates) == ("listed and required", "listed")
+    assert whole.warnings == (
+        "1 of 2 tasks do not list a tool that they require, and got it (--as-listed: not)",
+        *as_listed.warnings,
+    )
 
 
 def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
