@@ -107,10 +107,9 @@ def open_dataset(
     left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in missing.items()]
     whole, completed = (tuple(tasks), 0) if as_listed else with_gold_tools(tasks)
     if completed:
-        remark = (
-            f"{completed} of {len(tasks)} tasks do not list a tool that they require, and got it (--as-listed: not)"
+        left_out.append(
+            f"{completed} of {len(tasks)} tasks got a required tool that they do not list (--as-listed: not)"
         )
-        left_out.append(remark)
     return Dataset(name, whole, protocols, files, (*left_out, *warnings), completed=completed)
 
 

@@ -168,7 +168,7 @@ def test_a_required_tool_that_a_file_does_not_list_is_offered(films: Path, tmp_p
     assert [task.candidates for task in as_listed.tasks] == [(LATEST, SEARCH), ()]
     assert (whole.candidates, as_listed.candidates) == ("listed and required", "listed")
     assert whole.warnings == (
-        "1 of 2 tasks do not list a tool that they require, and got it (--as-listed: not)",
+        "1 of 2 tasks got a required tool that they do not list (--as-listed: not)",
         *as_listed.warnings,
     )
 
