@@ -15,7 +15,7 @@ from atc.events import Event, EventSink
 from atc.help import open_help
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
-from atc.models import Model, open_model
+from atc.models import Model, checked_model, open_model
 from atc.options import Options, takes_options
 from atc.prompting.prompt import Offer
 from atc.query import Query
@@ -52,6 +52,8 @@ class Agent:
     @takes_options(Options)
     def __init__(self, protocol: Protocol, options: Options) -> None:
         check_options(options)
+        self._model = checked_model(options.model)
+        options = replace(options, model=self._model)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
 
@@ -65,7 +67,6 @@ class Agent:
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()
         self._closing.callback(protocol.close)
-        self._model = options.model
         self._opened: Model | None = None
         self._opening = threading.RLock()
         self.settings = resolve(protocol, options)
@@ -96,6 +97,7 @@ class Agent:
 
         Raises: ProtocolError: A document cannot be read.
         """
+        checked_model(options.model)  # before the document is fetched
         if isinstance(source, Mapping):
             from protocols.combined import combine, names_several
 
@@ -157,7 +159,8 @@ class Agent:
             return self._model
         with self._opening:
             if self._opened is None:
-                self._opened = open_model(self._model, seed=self.settings.options.seed, keep=True)
+                options = self.settings.options
+                self._opened = open_model(self._model, seed=options.seed, keep=True, silence=options.silence)
                 self._closing.callback(self._opened.close)
             return self._opened
 

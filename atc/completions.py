@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from atc.interruption import Interruption
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash
+from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash, split_reasoning
 from atc.question_limits import Deadline, Spending
 from atc.resume import close_request, note_cut_answer, note_open_request, recorded_completion
 from protocols.errors import LimitReached, ModelError
@@ -134,4 +134,5 @@ class Completions:
         """The model has read or written more."""
         if self._asking.interruption is not None:
             self._asking.interruption.check()
-        self._asking.on_progress(progress)
+        reasoning, text = split_reasoning(progress.text)
+        self._asking.on_progress(replace(progress, text=text, reasoning=progress.reasoning + reasoning))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 
 from atc.events import EventSink
 from atc.hooks import AfterCall, BeforeCall
-from atc.models import Model
+from atc.models.base import AnyModel
 from atc.profile import Profile
 from protocols.errors import UsageError
 from sandbox import CallRecord, Limits
@@ -104,9 +104,9 @@ class Options:
     """What an agent can be told. The commands take those with a flag: --help has the text below, but for `In Python`.
 
     Args:
-        model: local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER] or replay:FILE
-            [default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]. In Python also any object with `complete`. A model
-            that the agent opened it also closes.
+        model: local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER], replay:FILE, or a provider's, such
+            as anthropic:NAME  [default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]. In Python also any object with
+            `complete`, or a function of the conversation. A model that the agent opened it also closes.
         mode: How a failed program is repaired: attribute names the tool to blame and shows its documentation again,
             naive shows the error text alone, none does not repair. Or a method to compare with (docs/modes.md); plan
             runs the planner without a model. MODE@N: up to N tries, until one is answered; the model's answers are
@@ -139,6 +139,8 @@ class Options:
         profile: What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with
             `base:` and the fields to change  [default: as the catalogue or the model declares, else small for a context
             below 8,192 tokens, else large]. In Python also a Profile (see atc.profile).
+        silence: Give up an endpoint or a provider of models after so many seconds without a part of its answer
+            [default: 120].
         only: Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'.
             Repeatable; shop=GET for one of several APIs.
         without: Leave these operations out, named like that, such as DELETE: neither in the prompt nor to be called.
@@ -168,7 +170,7 @@ class Options:
             [default: the list prices that come with atc].
     """
 
-    model: str | Model | None = _flag(None, "model", "NAME", "model", "shared")
+    model: str | AnyModel | None = _flag(None, "model", "NAME", "model", "shared")
     mode: str = _flag("attribute", "mode", None, "mode", "shared")
     max_reflections: int | None = _flag(None, "mode", "N", "count or none", "shared")
     base_url: str | Mapping[str, str] | None = _flag(
@@ -215,6 +217,7 @@ class Options:
         risk="shows the certificate {value} to {where}",
     )
     profile: str | Profile | None = _flag(None, "model", "tiny|small|large|FILE", "text", "shared")
+    silence: float | None = _flag(None, "model", "SECONDS", "amount", "shared resumable")
     only: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
     without: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
     reads: Sequence[str] = _flag(

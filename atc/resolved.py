@@ -10,7 +10,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
 from atc.help import check_parts
-from atc.models import Model, default_model
+from atc.models import default_model
+from atc.models.base import AnyModel
 from atc.modes import Mode, open_mode, parse
 from atc.options import Options, WritesPolicy
 from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
@@ -159,7 +160,7 @@ def _limits(options: Options, single_calls: bool) -> Limits:
     return limits.adjusted(options.call_timeout, options.max_calls)
 
 
-def model_name(model: str | Model | None) -> str:
+def model_name(model: str | AnyModel | None) -> str:
     """The name of a model; that of the default for None, and empty for an object without one."""
     if model is None or isinstance(model, str):
         name = model or default_model()

@@ -35,7 +35,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from atc.agent import SIMULATED_NOW
 from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Usage, check_text_only, cut_at_stop
-from atc.models.openai_compatible import after_prefill, without_prefill
+from atc.models.chat_format import after_prefill, without_prefill
 from atc.profile import open_profile
 from benchmarks.harness.registry import BENCHMARKS
 from benchmarks.run.agent_environment import AgentEnvironment

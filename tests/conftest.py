@@ -35,6 +35,7 @@ EXTRAS = {
     "local": "xllamacpp",
     "manipulation": "ironcalc",
     "openvino": "openvino_genai",
+    "providers": "any_llm",
     "ray": "ray",
     "service": "prefect",
     "train": "peft",

@@ -65,7 +65,7 @@ def open_openai(name: str, settings: EngineSettings) -> Model:
     """OpenAI, or any endpoint that speaks its chat completions format."""
     from atc.models.openai_compatible import Endpoint
 
-    return Endpoint(name, seed=settings.seed)
+    return Endpoint(name, seed=settings.seed, silence=settings.silence)
 
 
 def open_replay(name: str, settings: EngineSettings) -> Model:

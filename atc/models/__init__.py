@@ -5,6 +5,7 @@ openvino:NAME the same file, run by OpenVINO: reads faster on newer processors (
 openai:NAME   OpenAI, or any endpoint that speaks its chat completions format (OPENAI_BASE_URL, OPENAI_API_KEY)
 hf:NAME       a folder, a hub name or a model file that transformers can load (extra `hf`)
 replay:FILE   recorded answers
+anthropic:NAME, google:NAME, mistral:NAME, ollama:NAME and others: a provider (extra `providers`)
 
 NAME of a model file is one of the catalogue (`atc model list`), or the path of a GGUF file. `+ADAPTER` after it names a
 LoRA adapter: a GGUF file for `local:`, the folder that peft writes for `hf:`.
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atc.doors import doors, load
-from atc.models.base import Completion, Message, Model, Progress, Usage
+from atc.models.base import SILENCE, AnyModel, Completion, Message, Model, Progress, Usage, as_model
 from protocols.errors import UsageError
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Model",
     "Progress",
     "Usage",
+    "checked_model",
     "default_model",
     "open_model",
 ]
@@ -40,12 +42,13 @@ class EngineSettings:
     """What an engine is told beside the name of its model.
 
     `seed` is for sampled answers. `keep`: an engine on this machine may keep the common prefix of prompts on disk.
-    `threads` is None for the engine's own default.
+    `threads` is None for the engine's own default. `silence` are the seconds that an endpoint may say nothing.
     """
 
     seed: int = 0
     keep: bool = False
     threads: int | None = None
+    silence: float = SILENCE
 
 
 def default_model() -> str:
@@ -61,24 +64,27 @@ def open_model(
     seed: int = 0,
     keep: bool = False,
     threads: int | None = None,
+    silence: float | None = None,
 ) -> Model:
     """Open a model by its name. Heavy parts are loaded at its first completion.
 
     Args:
-        name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
-            The opened model's name has the hash of an adapter, too (see `atc.engines.names`).
+        name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME`, `replay:FILE`, or a provider's, such as
+            `anthropic:NAME`; None means `default_model()`. The opened model's name has the hash of an adapter, too
+            (see `atc.engines.names`).
         record: A file that every answer is appended to, for `replay:FILE`.
         reuse: A file of recorded answers to use first; new answers are appended to it.
         seed: For models with a seed.
         keep: Whether a local model may keep the common prefix of prompts on disk, and find it there.
         threads: Threads of `local:` and `openvino:`, by default `ATC_THREADS`, else one a core, and a core less from
             four cores on.
+        silence: Seconds without a byte after which an endpoint or a provider is given up, by default 120.
     Raises:
         UsageError: No model has that name, or the file to record in cannot be written.
         ModelError: The model is known but unavailable: no file, no key, an extra that is not installed, an adapter of
             another model.
     """
-    model = _open(name or default_model(), EngineSettings(seed, keep, threads))
+    model = _open(name or default_model(), EngineSettings(seed, keep, threads, silence or SILENCE))
     if record is None and reuse is None:
         return model
     from atc.models.replay import CachingModel, Recorder
@@ -87,11 +93,40 @@ def open_model(
     return Recorder(model, record) if record else model
 
 
-def _open(name: str, settings: EngineSettings) -> Model:
-    engine, _, model_name = name.partition(":")
-    if not model_name or engine not in doors("atc.engines"):
-        engines = ", ".join(f"{known}:…" for known in sorted(doors("atc.engines")))
-        behind = "" if ":" in name else f"; a model behind an endpoint is openai:{name}"
-        raise UsageError(f"{name!r} names no model; give {DEFAULT_MODEL}, or one of {engines}{behind}")
-    model: Model = load("atc.engines", engine)(model_name, settings)
+def checked_model(model: str | AnyModel | None) -> str | Model | None:
+    """What an option says of a model: a name that there is, or an object, as a Model; nothing is opened.
+
+    Raises: UsageError: It names no model, or is none. ModelError: The extra for it is not installed.
+    """
+    if model is not None and not isinstance(model, str):
+        return as_model(model)
+    _engine(model or default_model())
     return model
+
+
+def _open(name: str, settings: EngineSettings) -> Model:
+    engine, rest = _engine(name)
+    if engine in doors("atc.engines"):
+        model: Model = load("atc.engines", engine)(rest, settings)
+        return model
+    from atc.models.providers import ProviderModel
+
+    return ProviderModel(engine, rest, silence=settings.silence)
+
+
+def _engine(name: str) -> tuple[str, str]:
+    """The engine or provider that a name begins with, and the rest. Raises: as `checked_model`."""
+    engine, _, rest = name.partition(":")
+    engines = doors("atc.engines")
+    if rest and engine in engines:
+        return engine, rest
+    from atc.models.providers import FAMILIES, check_installed, is_provider, meant
+
+    if rest and is_provider(engine):
+        check_installed(name)
+        return engine, rest
+    if (guess := meant(name, engines)) is not None:
+        raise UsageError(f"{name!r} names no model; did you mean {guess}?")
+    prefixes = ", ".join(f"{prefix}:…" for prefix in sorted({*engines, *FAMILIES}))
+    behind = "" if ":" in name else f"; a model behind an endpoint is openai:{name}"
+    raise UsageError(f"{name!r} names no model; give {DEFAULT_MODEL}, or one of {prefixes}{behind}")

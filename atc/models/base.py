@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import time
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from operator import add
 from typing import Any, Literal
 
 from protocols.errors import PromptRefused, UsageError
 
 __all__ = [
+    "SILENCE",
     "TEMPERATURE",
+    "AnyModel",
+    "Completer",
     "Completion",
     "FunctionCall",
     "FunctionSpec",
@@ -29,9 +34,11 @@ __all__ = [
     "Model",
     "ModelBase",
     "ModelRequest",
+    "OwnModel",
     "Progress",
     "Usage",
     "answer",
+    "as_model",
     "calls_functions",
     "check_context_length",
     "check_text_only",
@@ -39,12 +46,18 @@ __all__ = [
     "read_calls",
     "request_hash",
     "split_prefill",
+    "split_reasoning",
 ]
 
 Layout = Literal["chat", "roles"]
 
 TEMPERATURE = 0.7
 """The temperature of sampled answers."""
+
+SILENCE = 120.0
+"""Seconds without a byte after which an endpoint is given up: a model may think for minutes, but not in silence."""
+
+_REASONING = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)|((?:(?!```|<think>).)*?)</think>\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +134,8 @@ class Completion:
     """
 
     text: str
-    usage: Usage
-    finish: str
+    usage: Usage = Usage()
+    finish: str = "stop"
     calls: tuple[FunctionCall, ...] = ()
 
     def message(self) -> Message:
@@ -139,12 +152,15 @@ class Progress:
         prompt_tokens: Tokens of the whole prompt.
         text: The text written so far.
         seconds_left: Estimate for the rest of the prompt; None without one.
+        reasoning: What the model wrote before its answer so far. It is for whoever waits: no prompt, program or record
+            has it.
     """
 
     read: int
     prompt_tokens: int
     text: str = ""
     seconds_left: float | None = None
+    reasoning: str = ""
 
 
 class Model(typing.Protocol):
@@ -168,6 +184,17 @@ class Model(typing.Protocol):
 
     def close(self) -> None:
         """Free the model's resources; a second call does nothing. A later `complete` opens it again."""
+
+
+class Completer(typing.Protocol):
+    """The least that a class needs to be a model; `name`, `close`, `context` and `profile` are optional."""
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`."""
+
+
+AnyModel: typing.TypeAlias = Completer | Callable[[Sequence[Message]], str]
+"""A model of the user's: an object with `complete`, or a function of a conversation that returns the answer."""
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> tuple[str, bool]:
@@ -255,20 +282,61 @@ class ModelBase:
         return self.answer(ModelRequest(messages, stop, max_tokens))
 
 
+class OwnModel(ModelBase):
+    """A model of the user's: what it lacks of a Model has a default."""
+
+    def __init__(self, model: AnyModel) -> None:
+        self._model = model
+        self.name = str(getattr(model, "name", "") or getattr(model, "__name__", type(model).__name__))
+        self.profile = getattr(model, "profile", None)
+
+    def answer(self, request: ModelRequest) -> Completion:
+        """As `ModelBase.answer`. Raises: UsageError: The request has functions or calls; the model returns no text."""
+        check_text_only(self.name, request)
+        started = time.monotonic()
+        complete, draw = getattr(self._model, "complete", None), getattr(self._model, "sample", None)
+        limits = {"stop": request.stop, "max_tokens": request.max_tokens}
+        if complete is None:
+            reply = self._model(request.messages)  # type: ignore[operator]
+        elif request.seed is None or draw is None:
+            reply = complete(request.messages, **limits)
+        else:
+            reply = draw(request.messages, **limits, seed=request.seed)
+        if isinstance(reply, str):
+            text, _ = cut_at_stop(reply, request.stop)
+            reply = Completion(text, Usage(model_calls=1, seconds=time.monotonic() - started))
+        if not isinstance(reply, Completion):
+            raise UsageError(f"{self.name} returned {type(reply).__name__}; a model returns a str or a Completion")
+        return reply
+
+    def close(self) -> None:
+        """Close the model, if that can be closed."""
+        getattr(self._model, "close", lambda: None)()
+
+
+def as_model(model: AnyModel) -> Model:
+    """A Model as it is, and any other as one. Raises: UsageError: It can be no model."""
+    if isinstance(model, ModelBase) or all(hasattr(model, name) for name in ("name", "complete", "close")):
+        return typing.cast(Model, model)
+    if not hasattr(model, "complete") and not callable(model):
+        raise UsageError(f"{model!r} is no model: give a name, a function of messages, or an object with `complete`")
+    return OwnModel(model)
+
+
 def answer(model: Model, request: ModelRequest) -> Completion:
-    """Answer a request with any model.
+    """Answer a request with any model; what it thought in the text of its answer is no part of that.
 
     A model outside `ModelBase` samples with its method `sample`, if it has one.
     Raises: as `Model.complete`. UsageError: The request has functions or calls, and the model takes none.
     """
-    if isinstance(model, ModelBase):
-        return model.answer(request)
-    check_text_only(getattr(model, "name", type(model).__name__), request)
-    draw = getattr(model, "sample", None)
-    if request.seed is None or draw is None:
-        return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)
-    drawn: Completion = draw(request.messages, stop=request.stop, max_tokens=request.max_tokens, seed=request.seed)
-    return drawn
+    completion = (model if isinstance(model, ModelBase) else OwnModel(model)).answer(request)
+    return replace(completion, text=split_reasoning(completion.text)[1])
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """What a text begins with between `<think>` and `</think>`, and the rest; the first tag may be in the prompt."""
+    match = _REASONING.match(text) if "think>" in text else None
+    return ((match[1] or match[2] or "").strip(), text[match.end() :]) if match else ("", text)
 
 
 def request_hash(

@@ -124,7 +124,14 @@ def open_agent(options: AgentOptions, protocol: Protocol, query: str, sink: Even
     agent = options.agent
     with (
         closing(
-            open_model(str(agent.model), record=options.record, seed=agent.seed, keep=True, threads=options.threads)
+            open_model(
+                str(agent.model),
+                record=options.record,
+                seed=agent.seed,
+                keep=True,
+                threads=options.threads,
+                silence=agent.silence,
+            )
         ) as model,
         _simulated(protocol, agent, query) as service,
         _traced(sink, options.otel) as on_event,

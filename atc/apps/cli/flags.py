@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import click
 
+from atc.models import checked_model
 from atc.modes import modes, parse
 from atc.options import Flag, Options
 from protocols.errors import UsageError
@@ -81,6 +82,15 @@ def _mode_name(text: str) -> str:
     return text
 
 
+def _model(text: str) -> str:
+    """The name of a model. Raises: click.BadParameter: There is none of that name. ModelError."""
+    try:
+        checked_model(text)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return text
+
+
 def _addresses(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> BaseURL:
     """None, one URL, or URLs by the name of their API. Raises: click.BadParameter."""
     named = [split_namespace(text) for text in texts]
@@ -100,7 +110,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "pattern": {"type": PatternType()},
     "tools": {"type": _tool_count},
     "mode": {"type": _mode_name, "metavar": "|".join(modes())},
-    "model": {"envvar": "ATC_MODEL"},
+    "model": {"envvar": "ATC_MODEL", "type": _model},
     "address": {"callback": _addresses},
     "credential": {},
     "header": {},

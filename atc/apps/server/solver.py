@@ -67,7 +67,9 @@ class SolverAgents:
         self.protocol = choose(load_specs(settings.api, chosen.auth), chosen.only, chosen.without, chosen.reads)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
-        self._model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)
+        self._model: Model = queued(
+            open_model(name, seed=self.options.seed, keep=True, silence=self.options.silence), settings.folder
+        )
         self._lock = threading.Lock()
         self._agents: dict[str, Agent] = {}
         self._simulator: Simulator | None = None

@@ -194,6 +194,10 @@ class LiveView:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
             first = max((turn.line or 1) - room + 2, 1)
             parts.append(program_code(turn.program, turn.line, lines=(first, first + room - 1)))
+        elif turn.progress is not None and turn.progress.reasoning and not turn.progress.text.strip():
+            rows = max(self._console.height - 6 - len(nodes), 1)
+            lines = Text(visible(turn.progress.reasoning), style="dim").wrap(self._console, self._console.width)
+            parts += lines[-rows:]
         elif turn.progress is not None and turn.progress.text.strip() and not nodes:
             end = visible(turn.progress.text).rstrip("\n").count("\n") + 1
             parts.append(program_code(turn.progress.text, lines=(max(end - self._console.height + 5, 1), end)))

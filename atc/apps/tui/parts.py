@@ -113,6 +113,8 @@ def progress_text(progress: Progress) -> str:
     """The model's progress: `reads 512 of 1,749 tokens · about 12 s left`, then the amount written."""
     if progress.text:
         return f"writes · {_count(len(progress.text), 'character')}"
+    if progress.reasoning:
+        return f"thinks · {_count(len(progress.reasoning), 'character')}"
     if progress.read >= progress.prompt_tokens:
         return f"has read {progress.prompt_tokens:,} tokens"
     progress_count = f"{progress.read:,} of " if progress.read else ""

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from atc.models.base import ModelRequest, answer, request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
+from tests.atc_command import ATC
 from tests.chat_endpoint import ChatEndpoint, completion, serve
 from tests.scripted import ScriptedModel, sample
 
@@ -42,13 +44,40 @@ def test_the_default_model_is_the_small_local_one(monkeypatch: pytest.MonkeyPatc
     assert default_model() == "openai:gpt-4.1"
 
 
-@pytest.mark.parametrize("name", ["gpt-4.1", "llama:7b", "openai:", "local"])
+@pytest.mark.parametrize("name", ["my-model", "vendor:small", "openai:", "local"])
 def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
     """Exit 2, and the message has every form that works."""
-    with pytest.raises(
-        UsageError, match=r"give local:qwen2.+, or one of hf:…, local:…, openai:…, openvino:…, replay:…"
-    ):
+    with pytest.raises(UsageError, match=r"give local:qwen2.+, or one of anthropic:…, google:…, hf:…, .+, replay:…"):
         open_model(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"),
+    [
+        ("gpt-4.1", "openai:gpt-4.1"),
+        ("o3", "openai:o3"),
+        ("opneai:gpt-4.1", "openai:gpt-4.1"),
+        ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("anthropic/claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("gemini-2.5-pro", "google:gemini-2.5-pro"),
+        ("mistral-large-latest", "mistral:mistral-large-latest"),
+        ("qwen3:8b", "ollama:qwen3:8b"),
+    ],
+)
+def test_what_a_name_without_a_prefix_may_mean(name: str, guess: str) -> None:
+    """It is told before the document is fetched: here there is none."""
+    with pytest.raises(UsageError, match=f"{re.escape(repr(name))} names no model; did you mean {re.escape(guess)}\\?"):
+        Agent.from_openapi("http://127.0.0.1:9/openapi.yaml", model=name)
+
+
+def test_the_command_checks_the_name_of_a_model_first() -> None:
+    """Whether it is an option, a variable or the default: no document is read, and no API asked."""
+    environment = {**os.environ, "ATC_MODEL": "claude-sonnet-4-5"}
+    command = [ATC, "solve", "Who?", "--api", "http://127.0.0.1:9/openapi.yaml"]
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    assert process.returncode == 2
+    assert "did you mean anthropic:claude-sonnet-4-5?" in process.stderr
 
 
 def test_importing_the_interface_loads_no_engine() -> None:
