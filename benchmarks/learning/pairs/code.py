@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
-import io
 import json
-import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
@@ -52,9 +50,8 @@ def request(tool: str, arguments: Mapping[str, ast.expr]) -> ast.expr:
 
 def print_program(body: Sequence[ast.stmt]) -> str:
     """The text of a program, its texts in double quotes."""
-    text = ast.unparse(ast.fix_missing_locations(ast.Module(list(body), [])))
-    tokens = [_requoted(token) for token in tokenize.generate_tokens(io.StringIO(text).readline)]
-    return _joined(tokens, text)
+    module = _DoubleQuoting().visit(copy.deepcopy(ast.Module(list(body), [])))
+    return ast.unparse(ast.fix_missing_locations(module))
 
 
 def shape(program: str) -> str:
@@ -91,21 +88,9 @@ class _Filling(ast.NodeTransformer):
         return ast.arg(filled) if isinstance(filled, str) else node
 
 
-def _requoted(token: tokenize.TokenInfo) -> tuple[tokenize.TokenInfo, str]:
-    is_text = token.type == tokenize.STRING and token.string[:1] == "'"
-    return token, json.dumps(ast.literal_eval(token.string), ensure_ascii=False) if is_text else token.string
+class _DoubleQuoting(ast.NodeTransformer):
+    """Spells texts in double quotes: `ast.unparse` writes a name as it is, and a constant in single ones."""
 
-
-def _joined(tokens: Iterable[tuple[tokenize.TokenInfo, str]], text: str) -> str:
-    """The text with each token in its new spelling."""
-    lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    pieces, end = [], 0
-    for token, spelling in tokens:
-        start = starts[token.start[0] - 1] + token.start[1] if token.start[0] <= len(lines) else len(text)
-        if token.type == tokenize.STRING:
-            pieces += [text[end:start], spelling]
-            end = start + len(token.string)
-    return "".join([*pieces, text[end:]])
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A constant, or how a text is spelled."""
+        return ast.Name(json.dumps(node.value, ensure_ascii=False)) if isinstance(node.value, str) else node

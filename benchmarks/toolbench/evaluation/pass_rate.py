@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmarks.toolbench.evaluation.judge import Judge, Verdict
@@ -191,14 +191,8 @@ def flip_coins(queries: Sequence[JudgedQuery], seed: int = 42) -> list[JudgedQue
     flipped = []
     for query in queries:
         repetitions = tuple(
-            Repetition(
-                entry.solved,
-                entry.solvable,
-                draw.choice(("Passed", "Failed")) if entry.label == "Unsure" else entry.label,
-                entry.reason,
-                entry.unparsed,
-            )
+            replace(entry, label=draw.choice(("Passed", "Failed"))) if entry.label == "Unsure" else entry
             for entry in query.repetitions
         )
-        flipped.append(JudgedQuery(query.query_id, query.answer, repetitions, query.edition))
+        flipped.append(replace(query, repetitions=repetitions))
     return flipped
