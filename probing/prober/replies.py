@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from protocols.text.words import PAGING, WRAPPERS, singular, words
 from sandbox.body_store import LargeBody
+from sandbox.egress.reasons import service_message
 
 __all__ = ["error_in_success", "error_message", "is_empty", "is_envelope", "is_envelope_key", "names_in", "page_title"]
 
@@ -114,11 +115,4 @@ def error_message(body: object, error: str | None) -> str:
     """The message of an error, shortened; of a web page its title."""
     if (title := page_title(body)) is not None:
         return f"a web page: {title}" if title else "a web page"
-    if isinstance(body, Mapping):
-        keys = [key for key in body if str(key).lower() in {"message", "status_message", "detail", "error"}]
-        message = body[keys[0]] if keys else None
-        if isinstance(message, Mapping):
-            message = message.get("message")
-        if isinstance(message, str):
-            return message[:_MAX_CHARS]
-    return (error or str(body))[:_MAX_CHARS]
+    return (service_message(body) or error or str(body))[:_MAX_CHARS]

@@ -44,7 +44,7 @@ def test_a_list_is_asked_for_without_its_filters() -> None:
         "GET_revisions": "always_empty",
         "GET_permissions": "unreachable_argument",
     }
-    assert "'collection' is required" in prober.findings["GET_permissions"].reason
+    assert '"collection" is required' in prober.findings["GET_permissions"].reason
     assert {method.method for method in service.requests} == {"GET"}
 
 
