@@ -214,8 +214,6 @@ def bench(options: _BenchOptions) -> None:
 
 def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds: Mapping[str, Path]) -> None:
     """Run what is missing in each folder, and print the figures."""
-    from rich.console import Console
-
     from atc.files import to_json
     from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import selected
@@ -244,11 +242,11 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
         if not options.as_json and not options.ablate:
             run_settings = folders[run.folder]
             without = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
-            show([table(_title(run_settings, options.half) + without, run.summary)], (), Console())
+            show([table(_title(run_settings, options.half) + without, run.summary)])
     if options.as_json:
         click.echo(to_json(summaries if len(summaries) > 1 or options.repeat else summaries[0]), nl=False)
     elif options.ablate:
-        show([ablation(_title(settings, options.half), summaries)], (), Console())
+        show([ablation(_title(settings, options.half), summaries)])
 
 
 def _check_service(options: _BenchOptions) -> _BenchOptions:

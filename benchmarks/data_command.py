@@ -54,9 +54,7 @@ def show(options: _ShowOptions) -> None:
     Tasks and tools, mean gold calls and different gold tools for a task, mean tokens of a tool's documentation
     (estimated), and the kind of interface, as the ATC paper's Tables 8 and 9 have them.
     """
-    from rich.console import Console
-    from rich.table import Table
-
+    from benchmarks.report.render import print_table
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.statistics import statistics
 
@@ -72,9 +70,5 @@ def show(options: _ShowOptions) -> None:
     if options.as_json:
         print_json([row.to_json() for row in rows])
         return
-    table = Table("domain", "tasks", "tools", "gold calls", "gold tools", "tokens a tool", "interface")
-    for column in table.columns[1:6]:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*map(str, row.to_json().values()), style="bold" if row is rows[-1] else None)
-    Console().print(table)
+    columns = ("domain", "tasks", "tools", "gold calls", "gold tools", "tokens a tool", "interface")
+    print_table("", columns, (row.to_json().values() for row in rows))

@@ -86,8 +86,6 @@ def apibench(options: _APIBenchOptions) -> None:
         if options.as_json:
             print_json(run.summary)
             continue
-        from rich.console import Console
-
         from benchmarks.report.render import show
 
-        show(apibench_tables(run.summary), (), Console())
+        show(apibench_tables(run.summary))

@@ -196,19 +196,13 @@ def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -
 
 def _print_counts(tally: Tally, options: _DataOptions, count: int) -> None:
     """The table of what became of the drafts."""
-    from rich.console import Console
-    from rich.table import Table
+    from benchmarks.report.render import print_table
 
-    table = Table("drafts", str(tally.drafts), title=str(options.out))
-    table.columns[1].justify = "right"
-    for reason, number in tally.dropped.most_common():
-        table.add_row(REASONS.get(reason, reason), str(number))
-    table.add_row("written", str(tally.written), style="bold")
-    if tally.before:
-        table.add_row("written before", str(tally.before))
+    rows = [(REASONS.get(reason, reason), number) for reason, number in tally.dropped.most_common()]
+    rows += [("written", tally.written), *([("written before", tally.before)] if tally.before else [])]
+    names = ("tools", "multisets", "shapes", "forms", "most_of_a_form", "prompts_with_added_tools")
     counts = tally.to_json()
-    for name in ("tools", "multisets", "shapes", "forms", "most_of_a_form", "prompts_with_added_tools"):
-        table.add_row(name.replace("_", " "), str(counts[name]))
-    Console(stderr=True).print(table)
+    figures = [(name.replace("_", " "), counts[name]) for name in names]
+    print_table(str(options.out), ("drafts", str(tally.drafts)), (*rows, *figures), stderr=True)
     if missing := max(0, count - tally.before - tally.written):
         say(f"{missing} pairs are missing: nothing new can be asked with this seed; try another --seed and --out")

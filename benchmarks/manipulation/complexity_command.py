@@ -75,8 +75,6 @@ def complexity(options: _ComplexityOptions) -> None:
         raise click.UsageError("Name a task (NAME...).")
     if options.files and len(options.names) != 1:
         raise click.UsageError("--files has the files of one tool: say which with one manipulation-TASK")
-    from rich.console import Console
-
     from benchmarks.manipulation.complexity_sources import named_complexity
     from benchmarks.report.render import show
     from benchmarks.report.runs import read_runs
@@ -87,7 +85,7 @@ def complexity(options: _ComplexityOptions) -> None:
     if options.as_json:
         print_json({"tasks": list(map(asdict, scored)), "against": list(map(asdict, correlations))})
         return
-    show(_tables(scored, correlations), (), Console())
+    show(_tables(scored, correlations))
 
 
 def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation:

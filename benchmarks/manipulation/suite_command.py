@@ -159,14 +159,12 @@ def manipulation(options: _ManipulationOptions) -> None:
         summaries = [run.summary for run in completed]
         print_json(summaries if options.repeat else summaries[0])
         return
-    from rich.console import Console
-
     from benchmarks.report.render import show
 
     ids = {task.id for task in tasks}
     runs = [read_run(run.folder, str(run.folder)) for run in completed]
     runs = [replace(run, tasks=tuple(task for task in run.tasks if task.id in ids)) for run in runs]
-    show(manipulation_tables(runs), (), Console())
+    show(manipulation_tables(runs))
 
 
 def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings:

@@ -31,7 +31,8 @@ from atc.files import to_json
 from atc.models import Completion, Message, Usage
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.replies import Reply, json_reply
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.report.render import print_table
 from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
@@ -252,13 +253,12 @@ def main(names: tuple[str, ...], documents: Path | None, profile: str, simulate:
         counted.append("simulated")
         titles.append("runs simulated")
     print_table(
+        f"Right programs, profile {profile}",
         titles,
         [
             (name, len(results), *(sum(bool(row[key]) for row in results) for key in counted))
             for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else []))
         ],
-        title=f"Right programs, profile {profile}",
-        figures_from=1,
     )
     for row in everything:
         if not row["accepted"]:

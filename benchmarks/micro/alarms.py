@@ -24,7 +24,8 @@ from atc.assist.rules import readings
 from atc.evidence import facts
 from atc.files import to_json
 from benchmarks.harness.registry import dataset_names
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.report.render import print_table
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.right_programs import right_program, simulated_settings
 from benchmarks.tasks.datasets import Dataset, open_dataset
@@ -73,7 +74,7 @@ def main(names: tuple[str, ...], as_json: bool) -> None:
     kinds = sorted({kind for alarms in figures.values() for kind in alarms["findings"]})
     rows = [[kind, *(figures[name]["findings"].get(kind, 0) for name in names)] for kind in kinds]
     rows.append(["doubted", *("{doubted} of {right}".format(**figures[name]) for name in names)])
-    print_table(("finding", *names), rows, figures_from=1, line_below=kinds[-1:])
+    print_table("", ("finding", *names), rows)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from atc.fault import Fault
 from atc.files import to_json
 from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
 from benchmarks.injection.services import SEED, open_sandbox, serve
-from benchmarks.micro.frame import Measurement, half_option, json_option, print_table
+from benchmarks.micro.frame import Measurement, half_option, json_option
+from benchmarks.report.render import print_table
 from protocols.dataflow.graph import ProtocolGraph
 
 __all__ = ["AttributionVerdict", "judge", "main"]
@@ -77,8 +78,7 @@ def main(half: Half | None, as_json: bool) -> None:
         return
     titles = ("ours", "traceback")
     columns = [f"{half}: n" if title is None else title for half in halves for title in (None, *titles)]
-    rows = _rows(verdicts, halves, titles)
-    print_table(("kind of fault", *columns), rows, figures_from=1, line_below=["value in two responses"])
+    print_table("", ("kind of fault", *columns), _rows(verdicts, halves, titles))
 
 
 def _rows(verdicts: Sequence[AttributionVerdict], halves: Sequence[str], ways: Sequence[str]) -> Iterator[list[str]]:

@@ -27,7 +27,8 @@ from atc.assist.small import plans_of
 from atc.files import to_json
 from atc.retrieval.tool_index import build_index
 from benchmarks.harness.registry import SHIPPED, dataset_names
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.report.render import print_table
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.metrics import Gold, mean
 from benchmarks.tasks.task_files import Task
@@ -115,7 +116,7 @@ def main(name: str, retriever: str | None, as_json: bool) -> None:
         )
         for most, row in rows.items()
     ]
-    print_table(columns, cells, title=f"{name}, {len(tasks)} tasks", figures_from=0)
+    print_table(f"{name}, {len(tasks)} tasks", columns, cells, 0)
 
 
 def _indexes(protocols: Mapping[str, Protocol], encoder: str, folder: Path) -> dict[str, Path]:

@@ -19,7 +19,8 @@ from typing import Any
 import click
 
 from atc.files import to_json
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.report.render import print_table
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.sources import certain_source
@@ -73,7 +74,7 @@ def main(folder: Path, as_json: bool) -> None:
         return
     table = [(half, name, *_figures(counts)) for half, name, counts in rows]
     table += [(half, "all", *_figures(counts)) for half, counts in halves.items()]
-    print_table(("half", "document", "true", "natural source told"), table, figures_from=2)
+    print_table("", ("half", "document", "true", "natural source told"), table, 2)
 
 
 if __name__ == "__main__":

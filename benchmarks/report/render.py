@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from atc.apps.tui.text import visible
-from benchmarks.report.tables import TextTable
+from benchmarks.report.text_table import TextTable
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["markdown", "show"]
+__all__ = ["markdown", "print_table", "show"]
 
 
-def show(tables: Iterable[TextTable], notes: Sequence[str], console: Console) -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Iterable[object]], text_columns: int = 1, stderr: bool = False
+) -> None:
+    """Print one table, whose cells need not be texts."""
+    cells = tuple(tuple(map(str, row)) for row in rows)
+    show([TextTable(title, tuple(columns), cells, text_columns=text_columns)], stderr=stderr)
+
+
+def show(tables: Iterable[TextTable], notes: Sequence[str] = (), stderr: bool = False) -> None:
     """Print the notes and the tables; nothing in them can act on the terminal."""
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(stderr=stderr)
     for note in notes:
         console.print(Text(visible(note)))
     for table in tables:

@@ -76,8 +76,6 @@ def report(
         raise click.UsageError("Missing argument 'DIR...' (or --paper).")
     if evaluated and not with_paper:
         raise click.UsageError("--eval stands beside what is published: add --paper")
-    from rich.console import Console
-
     from atc.files import to_json
     from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
@@ -110,7 +108,7 @@ def report(
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)
     else:
-        show(report_tables, comparison.notes, Console())
+        show(report_tables, comparison.notes)
     if markdown_file:
         _write(markdown_file, markdown(report_tables, comparison.notes))
     if html_file:

@@ -151,14 +151,11 @@ def _server(options: _GenerateOptions, catalogue: Catalogue, stack: ExitStack) -
 
 
 def _print(run: InstructionRun) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from benchmarks.report.render import print_table
 
-    table = Table(
-        "check", "refuses what is not so", title=f"{len(run.queries)} of {len(run.entries)} attempts accepted"
-    )
-    for column in ("reached", "passed", "rate"):
-        table.add_column(column, justify="right")
-    for name, row in run.to_json()["checks"].items():
-        table.add_row(name, _MEANINGS[name], f"{row['reached']:,}", f"{row['passed']:,}", f"{row['rate']:.1%}")
-    Console().print(table)
+    rows = [
+        (name, _MEANINGS[name], f"{row['reached']:,}", f"{row['passed']:,}", f"{row['rate']:.1%}")
+        for name, row in run.to_json()["checks"].items()
+    ]
+    title = f"{len(run.queries)} of {len(run.entries)} attempts accepted"
+    print_table(title, ("check", "refuses what is not so", "reached", "passed", "rate"), rows, 2)

@@ -257,8 +257,6 @@ class _Evaluation:
         if options.as_json:
             print_json(summary)
         else:
-            from rich.console import Console
-
             from benchmarks.report.render import show
 
-            show([summary_table(summary)], (), Console())
+            show([summary_table(summary)])
