@@ -6,13 +6,12 @@ import errno
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.private_files import not_ours
+from protocols.private_files import not_ours, write_whole
 
 __all__ = [
     "append_line",
@@ -58,20 +57,11 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
         return
-    temporary = None
     try:
         mode = 0o600 if private else path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            os.fchmod(descriptor, mode)
-            file.write(text)
-        temporary.replace(path)
+        write_whole(path, text, mode)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -10,25 +10,24 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["folder_locked", "not_ours", "write_private"]
+__all__ = ["folder_locked", "not_ours", "write_whole"]
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a text as a whole or not at all. Raises: OSError."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)  # mode 0600
+def write_whole(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write a text as a whole or not at all, for oneself alone or with another mode. Raises: OSError."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            os.fchmod(descriptor, mode)
             file.write(text)
             file.flush()
             os.fsync(descriptor)
         Path(name).replace(path)
-    except OSError:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from protocols.calls.credentials import Credential, RequestToSign
 from protocols.calls.redaction import redact
 from protocols.calls.secret_sources import SecretSource
 from protocols.errors import APIError, ATCError, UsageError
-from protocols.private_files import folder_locked, write_private
+from protocols.private_files import folder_locked, write_whole
 
 __all__ = ["OAuth2Client", "OAuth2Token", "names_client", "read_oauth2"]
 
@@ -157,7 +157,7 @@ class OAuth2Client:
 
     def _keep(self, path: Path, content: Mapping[str, object]) -> None:
         try:
-            write_private(path, json.dumps(content, indent=2) + "\n")
+            write_whole(path, json.dumps(content, indent=2) + "\n")
         except OSError as error:
             raise UsageError(
                 f"--auth oauth2:file: the new refresh token cannot be written to {path}: {error.strerror}; the old one "

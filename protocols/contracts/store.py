@@ -16,7 +16,7 @@ from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
-from protocols.private_files import folder_locked, write_private
+from protocols.private_files import folder_locked, write_whole
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
@@ -138,7 +138,7 @@ class ContractStore:
         data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
         data["edges"] = [asdict(edge) for edge in edges]
         try:
-            write_private(self.file(protocol), json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+            write_whole(self.file(protocol), json.dumps(data, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
             raise UsageError(f"{self.file(protocol)} cannot be written: {error.strerror or error}") from None
 
