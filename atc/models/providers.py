@@ -48,6 +48,9 @@ LIBRARY_NAMES = {"google": "gemini"}
 OPTIONAL = ("temperature", "stop", "stream_options")
 """Parameters that a request can do without."""
 
+_TOO_LONG = re.compile(r"too long|context (?:length|window|size)", re.IGNORECASE)
+"""What providers say of a conversation that the library does not tell from other bad requests."""
+
 
 def is_provider(name: str) -> bool:
     """True if a prefix names a provider: one of those above, or with the extra `providers` any of the library's."""
@@ -179,7 +182,8 @@ class ProviderModel(ModelBase):
         except (exceptions.AnyLLMError, ValueError) as error:
             status = getattr(error, "status_code", None)
             kind = f"answers with status {status}" if status else "gives no answer"
-            raise ModelError(f"{self.name} {kind}: {self._error_text(error)}") from None
+            refused = status in (400, 413) and _TOO_LONG.search(str(error))
+            raise (PromptRefused if refused else ModelError)(f"{self.name} {kind}: {self._error_text(error)}") from None
 
     def _error_text(self, error: Exception) -> str:
         from any_llm import AnyLLM
