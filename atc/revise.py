@@ -30,11 +30,15 @@ from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
 from sandbox import Run
+from sandbox.truncation import cut, one_line
 
 if TYPE_CHECKING:
     from atc.write_gate import WriteGate
 
 __all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
+
+_MAX_NOTE = 300
+"""Characters of an answer without a program that its fault repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,9 @@ class _Loop:
         """Whether a run is an answer, and what speaks against it."""
         protocol, settings = self.offer.graph.protocol, self.session.settings
         fault, answer = judge(program, run), ""
+        if fault is not None and run is None and self.note:
+            words = cut(one_line(self.note), _MAX_NOTE)
+            fault = replace(fault, message=f"{fault.message}; it held only this: {words}")
         if fault is not None and run is not None:
             answer = accepted_writes(run, protocol)
             if not answer and found_nothing(program, run) and (not self.offer.profile.help or self.exhausted):
@@ -218,6 +225,8 @@ class _Loop:
         diff: tuple[str, ...] = ()
         if cut_at is not None:
             message = f"the answer was cut at {cut_at} tokens; write a shorter program"
+            if not self.text.strip():
+                message = f"{cut_at} tokens went into thoughts, before an answer; think less, or give the profile more output_tokens"
             fault = Fault("write", "TokenLimit", message)
             session.fail(self.attempt(program, "write", None, fault, NO_ATTRIBUTION))
             return None
@@ -267,17 +276,19 @@ class _Loop:
             limit = profile.output_tokens
             from atc.models.repetition import repetition_start
 
-            if repetition_start(text) is None:
+            if text.strip() and repetition_start(text) is None:
                 completion = self.complete(messages, text)
                 usage, limit = usage + completion.usage, 2 * limit
                 text += completion.text if profile.prefill else without_fence(text, completion.text)
             if completion.finish == "length":
                 cut_at = limit
         self.text = text
-        self.note = "" if profile.prefill else note_beside(text)
+        self.note = ""
         if requests_tools(text):
             return "", cut_at, usage
         program = renamed(extract(text, last=not profile.prefill), self.offer.graph.protocol.aliases)
+        if not profile.prefill:
+            self.note = note_beside(text) if program else text.strip()
         return program, cut_at, usage
 
     def complete(self, messages: Sequence[Message], text: str) -> Completion:

@@ -22,11 +22,9 @@ __all__ = [
     "same",
     "subscripts_at",
     "without_fence",
-    "without_thoughts",
 ]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
 _BREAK = re.compile(r"\r\n?")
 
@@ -86,14 +84,9 @@ def fenced(text: str) -> str | None:
 
 
 def note_beside(text: str) -> str:
-    """What a completion says beside its code blocks, without what it thought before; empty where it has no block."""
+    """What a completion says beside its code blocks; empty where it has no block."""
     text = _BREAK.sub("\n", text)
-    return without_thoughts(_FENCE.sub("", text)) if _FENCE.search(text) else ""
-
-
-def without_thoughts(text: str) -> str:
-    """A completion without what the model thought before it."""
-    return _THOUGHT.sub("", text).strip()
+    return _FENCE.sub("", text).strip() if _FENCE.search(text) else ""
 
 
 def without_fence(text: str, continuation: str) -> str:

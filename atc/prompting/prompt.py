@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from atc.knowledge import Knowledge
 from atc.models import Message
 from atc.profile import Profile
-from atc.program.source import without_thoughts
 from atc.prompting import templates
 from atc.query import Query
 from atc.retrieval.candidates import Candidates
@@ -187,7 +186,6 @@ class Offer:
 
 def requests_tools(text: str) -> re.Match[str] | None:
     """The line in which a message asks to see tools; None where there is none, or a program beside it."""
-    text = without_thoughts(text)
     return None if "```" in text else _SHOW.search(text)
 
 

@@ -156,8 +156,8 @@ def standing_text(solution: Solution) -> Text | None:
 
 
 def note_lines(solution: Solution) -> list[str]:
-    """What the model said beside the program of its answer."""
-    return [visible(line) for line in solution.note.splitlines() if line.strip()] if solution.answer is not None else []
+    """What the model said beside its last program, or in place of one."""
+    return [visible(line) for line in solution.note.splitlines() if line.strip()]
 
 
 def evidence_lines(solution: Solution) -> list[str]:

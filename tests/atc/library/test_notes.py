@@ -63,13 +63,26 @@ def test_nothing_assumed_qualifies_nothing(line: str) -> None:
 
 
 def test_a_note_without_a_program_is_no_answer() -> None:
-    """It is asked for a program, as before."""
-    solution, model = solved("Not possible: there is no such function.", PROGRAM)
+    """It is asked for a program; where none comes, its words are what the user reads."""
+    words = "Not possible: there is no such function."
+    solution, model = solved(words, PROGRAM)
+    unsolved, _ = solved(*[words] * 4)
 
     assert solution.answer == "The Silent Harbor"
     assert len(model.asked) == 2
+    assert (unsolved.status, unsolved.note, note_lines(unsolved)) == ("failed", words, [words])
+    assert unsolved.message.endswith(
+        f"the answer held no Python program; write one in a code block; it held only this: {words}"
+    )
 
 
-def test_thoughts_are_no_note() -> None:
-    assert note_beside("<think>\nWhich one?\n```python\nx\n```\n</think>\n```python\nprint(1)\n```\nDone.") == "Done."
+@pytest.mark.parametrize(
+    "opening", ["<think>\nWhich one?\n```python\nx\n```\n</think>", "Which one?\n</think>\n\n", ""]
+)
+def test_thoughts_are_no_note(opening: str) -> None:
+    """Nor are they in a prompt; the first tag may be in the prompt's template."""
+    solution, model = solved(f"{opening}```python\nprint(1 / 0)\n```\nDone.", PROGRAM)
+
+    assert solution.attempts[0].note == "Done."
+    assert "Which one?" not in str(model.asked[1])
     assert note_beside("print(1)") == ""
