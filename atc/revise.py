@@ -226,7 +226,7 @@ class _Loop:
         if cut_at is not None:
             message = f"the answer was cut at {cut_at} tokens; write a shorter program"
             if not self.text.strip():
-                message = f"{cut_at} tokens went into thoughts, before an answer; think less, or give the profile more output_tokens"
+                message = f"{cut_at} tokens went into thoughts before an answer; think less (output_tokens: more room)"
             fault = Fault("write", "TokenLimit", message)
             session.fail(self.attempt(program, "write", None, fault, NO_ATTRIBUTION))
             return None
