@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
@@ -191,6 +192,13 @@ class _Objects:
     _open: dict[int, str] = field(default_factory=dict)
     """By the identity of its schema, the name of an object that is being written."""
 
+    @cached_property
+    def _component_names(self) -> dict[int, str]:
+        """The names that the document has for schemas, by the identity of the schema; of several, the innermost."""
+        parts = ((schema, words(name)) for name, schema in reversed(self.graph.protocol.components.items()))
+        names = ((schema, "".join(map(str.capitalize, part))) for schema, part in parts)
+        return {id(schema): name for schema, name in names if name.isidentifier()}
+
     def result(self, tool: Tool) -> str:
         """The type of what a tool returns."""
         kind = tool.success.kind if tool.success is not None else ""
@@ -220,7 +228,7 @@ class _Objects:
     def _type(self, schema: Schema, tool: Tool, path: tuple[Step, ...], depth: int, taken: bool) -> tuple[str, str]:
         nullable = " | None" if "null" in declared_types(schema) else ""
         if literal := _literal(schema):
-            return literal + nullable, ""
+            return literal if literal.endswith("None]") else literal + nullable, ""
         items = items_of(schema, self.graph.protocol)
         if items is not None:
             inner, unsaid = self.type(items, tool, (*path, 0), depth, taken)
@@ -349,7 +357,9 @@ class _Objects:
         path: tuple[Step, ...],
         taken: bool,
     ) -> str:
-        """What an object is called: by the key around it, else by what the tool is about."""
+        """What an object is called: as the document names it, by the key around it, or by what the tool is about."""
+        if name := self._component_names.get(id(schema)):
+            return name
         keys = [step for step in path if isinstance(step, str) and words(step)]
         if taken:
             return _camel(keys[-1]) if keys else "Body"

@@ -39,10 +39,10 @@ _SPOKEN = 2.0
 _SMALL = {"compact": 1_500, "full": 6_000}
 """Tokens up to which an API is written down whole, the same for all questions, by the form of its documentation."""
 _HINT = re.compile(r"^[ #].*(?: — |: )from \w+\(")
-_MORE, _ROOMY = 0.5, 4_000
+_MORE, _ROOMY = 0.5, 3_850
 """How many more tools than the profile says are described, as a part of it, where all have so few tokens.
 
-Of 20 development questions of ToolFlow 18 have all their tools described with them, 9 without; a request to see a tool
+Of 20 development questions of ToolFlow 17 have all their tools described with them, 9 without; a request to see a tool
 costs a call and the whole prompt again.
 """
 _SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
@@ -228,7 +228,7 @@ def make_offer(
     elif is_full:
         among = frozenset(offered if tools is not None else scores)
         write = partial(tools_text, graph=graph, profile=profile, sources=among)
-        details = _roomy(graph, ranked, offered, profile, details, write)
+        details = _roomy(graph, ranked, offered, profile, write)
         functions = write(map(graph.protocol.tool, details), budget=profile.described_tokens)
         short = [name for name in (ranked if tools is not None else scores) if name not in details]
         functions = "\n\n".join(filter(None, (functions, _others(graph, tuple(sorted(short)), profile))))
@@ -258,17 +258,13 @@ def _roomy(
     ranked: Sequence[str],
     offered: Sequence[str],
     profile: Profile,
-    details: tuple[str, ...],
     write: Callable[[Iterable[Tool]], str],
 ) -> tuple[str, ...]:
     """The tools to describe, and as many of the next best as a short text has room for."""
-    most = round(profile.described * (1 + _MORE))
-    for count in range(profile.described + 1, min(most, len(ranked)) + 1):
-        more = _closed(graph, ranked[:count], offered, profile)
-        if estimate(write(map(graph.protocol.tool, more))) > _ROOMY:
-            break
-        details = more
-    return details
+    most = min(round(profile.described * (1 + _MORE)), len(ranked))
+    choices = (_closed(graph, ranked[:count], offered, profile) for count in range(most, profile.described, -1))
+    short = (names for names in choices if estimate(write(map(graph.protocol.tool, names))) <= _ROOMY)
+    return next(short, _closed(graph, ranked[: profile.described], offered, profile))
 
 
 def _chosen(ranking: Ranking, query: Query, most: int, profile: Profile, called: Sequence[str]) -> list[str]:

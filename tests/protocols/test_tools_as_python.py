@@ -261,3 +261,33 @@ def test_a_summary_is_there_where_a_first_sentence_is_too_long() -> None:
 
     assert '"""List zones and more' in text
     assert "more characters]" in text
+
+
+def test_classes_have_the_names_of_the_document() -> None:
+    """And two small objects of different nouns are two classes, even if they have the same keys."""
+    pair = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+    book = {
+        "type": "object",
+        "properties": {"author": pair, "genres": {"type": "array", "items": pair | {"title": "g"}}},
+    }
+    answer = {
+        "200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/B"}}}}
+    }
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {"/things": {"get": {"responses": answer}}},
+        "components": {"schemas": {"B": {"$ref": "#/components/schemas/paperback_book"}, "paperback_book": book}},
+    }
+    protocol = load(document)
+
+    text = documentation(protocol.tools, ProtocolGraph(protocol))
+
+    assert re.findall(r"^class (\w+)", text, re.MULTILINE) == ["Author", "Genre", "PaperbackBook"]
+    assert "def GET_things() -> PaperbackBook" in text
+
+
+def test_an_enumeration_with_null_says_so_once() -> None:
+    schema = {"type": ["string", "null"], "enum": ["a", None]}
+
+    assert 'x: Literal["a", None] = ...' in described(query("x", schema))
