@@ -195,7 +195,7 @@ class _Objects:
     @cached_property
     def _component_names(self) -> dict[int, str]:
         """The names that the document has for schemas, by the identity of the schema; of several, the innermost."""
-        parts = ((schema, words(name)) for name, schema in reversed(self.graph.protocol.components.items()))
+        parts = ((schema, words(name)) for name, schema in reversed([*self.graph.protocol.components.items()]))
         names = ((schema, "".join(map(str.capitalize, part))) for schema, part in parts)
         return {id(schema): name for schema, name in names if name.isidentifier()}
 
