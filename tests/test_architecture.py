@@ -35,7 +35,7 @@ _LAYERS = {
     "probing": "redact schema prober document strip_responses evaluation drift live cli",
     "benchmarks": """
         methods worlds harness toolbench.corpus tasks run
-        inspect_tasks report injection toolbench apibench
+        inspect_tasks report injection toolbench apibench services
         manipulation.environment manipulation.function_environment manipulation.curl manipulation.curl_templates
         manipulation.http_environment manipulation.suite manipulation.criteria
         manipulation.home manipulation.trip manipulation.weather manipulation.cat manipulation.sheets

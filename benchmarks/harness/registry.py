@@ -115,6 +115,12 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             tables="benchmarks.apibench.apibench_summary:apibench_tables",
         ),
         Benchmark(
+            "services",
+            "40 questions about two invented services, truths known before; see `atc bench services --help`",
+            command="benchmarks.services.services_command:services",
+            tables="benchmarks.services.services_summary:services_tables",
+        ),
+        Benchmark(
             "manipulation",
             "the tool-manipulation suite, eight tools; see `atc bench manipulation --help`",
             command="benchmarks.manipulation.suite_command:manipulation",

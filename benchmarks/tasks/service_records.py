@@ -1,0 +1,134 @@
+"""The records behind a service, and what an operation may do with them: read, list, sum up, search, and change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from benchmarks.tasks.service_filters import FILTERS, at, cursor_of, place_of, sort_key
+from protocols.simulator.http.messages import RequestError
+
+__all__ = ["Record", "ServiceRecords", "ServiceRequest"]
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRequest:
+    """A request: variables of its path, arguments of its query, fields that its path decides, and its body."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, Any]
+    owners: Record
+    body: Record
+
+
+class ServiceRecords:
+    """The state of a service: a copy of the records of its collections.
+
+    Args:
+        collections: By name, with `keys` (the first is the identifier) and `records`.
+        now: What the service takes for the time.
+    """
+
+    def __init__(self, collections: Mapping[str, Mapping[str, Any]], now: datetime) -> None:
+        self.rows: dict[str, list[Record]] = {name: deepcopy(part["records"]) for name, part in collections.items()}
+        self._keys = {name: list(part["keys"]) for name, part in collections.items()}
+        self._now = now
+
+    def perform(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        """Status and body of the reply. Raises: RequestError: There is no such record, or it is refused."""
+        action: Callable[[Mapping[str, Any], ServiceRequest], tuple[int, Any]] = getattr(self, f"_{rule['do']}")
+        return action(rule, asked)
+
+    def _item(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        return 200, self.find(rule["of"], asked.path[rule["by"]])
+
+    def _list(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        rows = self._selected(rule, asked)
+        if order := asked.query.get("sort", rule.get("sort")):
+            field, falling = order.removeprefix("-"), order.startswith("-")
+            rows.sort(key=lambda row: sort_key(at(row, field), falling), reverse=falling)
+        rows = [{name: row[name] for name in rule["fields"]} for row in rows] if "fields" in rule else rows
+        if "paging" not in rule:
+            return 200, {rule["items"]: rows} if "items" in rule else rows
+        size = asked.query[rule["size"]]
+        if rule["paging"] == "cursor":
+            start = place_of(asked.query["cursor"]) if "cursor" in asked.query else 0
+            following = cursor_of(start + size) if start + size < len(rows) else None
+            return 200, {rule["items"]: rows[start : start + size], "next_cursor": following}
+        page = asked.query["page"]
+        figures = {"page": page, rule["size"]: size, "pages": -(-len(rows) // size), "total": len(rows)}
+        return 200, {rule["items"]: rows[(page - 1) * size : page * size], "meta": figures}
+
+    def _group(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        groups: dict[str, list[Record]] = {}
+        for row in self._selected(rule, asked):
+            groups.setdefault(at(row, rule["by"]), []).append(row)
+        sums = [
+            {rule["name"]: group, "count": len(rows)}
+            | {name: sum(at(row, path) for row in rows) for name, path in rule["sums"].items()}
+            for group, rows in sorted(groups.items())
+        ]
+        return 200, {rule["items"]: sums}
+
+    def _search(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        hits = [
+            {"type": kind, "id": str(row[self.key(kind)]), "title": at(row, paths[0])}
+            for kind, paths in rule["over"].items()
+            for row in self.rows[kind]
+            if any(FILTERS["contains"](at(row, path), asked.query["q"]) for path in paths)
+        ]
+        return 200, {rule["items"]: hits}
+
+    def _create(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        key, rows = self.key(rule["of"]), self.rows[rule["of"]]
+        number = 1 + max(int(re.findall(r"\d+", str(row[key]))[-1]) for row in rows)
+        identifier = rule["id"].format(number) if "id" in rule else number
+        row = {key: identifier, **asked.owners, **deepcopy(rule.get("set", {})), **asked.body, **self._stamps(rule)}
+        rows.append(row)
+        return 201, row
+
+    def _update(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        row = self._changeable(rule, asked)
+        row.update(rule.get("set", {}) | asked.body | self._stamps(rule))
+        return 200, row
+
+    def _delete(self, rule: Mapping[str, Any], asked: ServiceRequest) -> tuple[int, Any]:
+        self.rows[rule["of"]].remove(self._changeable(rule, asked))
+        return 204, None
+
+    def _changeable(self, rule: Mapping[str, Any], asked: ServiceRequest) -> Record:
+        row = self.find(rule["of"], asked.path[rule["by"]])
+        for field, states in rule.get("only", {}).items():
+            if row[field] not in states:
+                raise RequestError(409, f"{field} is {row[field]}, not {' or '.join(states)}")
+        return row
+
+    def _selected(self, rule: Mapping[str, Any], asked: ServiceRequest) -> list[Record]:
+        """The records that belong to the owners in the path and pass every filter that was given."""
+        rows = [row for row in self.rows[rule["of"]] if all(row[name] == key for name, key in asked.owners.items())]
+        where: Mapping[str, tuple[str, str]] = rule.get("where", {})
+        filters = [(path, test, asked.query[name]) for name, (path, test) in where.items() if name in asked.query]
+        filters += [(path, test, wanted) for path, (test, wanted) in rule.get("keep", {}).items()]
+        try:
+            return [row for row in rows if all(FILTERS[test](at(row, path), wanted) for path, test, wanted in filters)]
+        except ValueError as error:
+            raise RequestError(400, f"a filter cannot be read: {error}") from None
+
+    def _stamps(self, rule: Mapping[str, Any]) -> Record:
+        return {field: self._now.isoformat() for field in rule.get("now", ())}
+
+    def key(self, collection: str) -> str:
+        return str(self._keys[collection][0])
+
+    def find(self, collection: str, text: str, status: int = 404) -> Record:
+        keys = self._keys[collection]
+        found = next((row for row in self.rows[collection] if text in [str(row[key]) for key in keys]), None)
+        if found is None:
+            raise RequestError(status, f"{collection}: there is no {text}")
+        return found
