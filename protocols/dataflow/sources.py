@@ -1,45 +1,68 @@
 """Where the value of an argument certainly comes from: what a model is told in a line, or not at all.
 
 The graph ranks everything that may provide an identifier, because a plan needs a guess. A reader of documentation is
-better off without one. So a source is told only where the paths of the API say it: the collection that an identifier
-selects from (`/films` of `/films/{filmId}`), a search or a list of such objects, or a list of them inside another one.
-No operation that writes is a source for reading.
-
-The rules were written with 207 labelled arguments of six documents in view: there 161 of 163 told sources are true. Of
-192 arguments of six documents that nobody had read, 75 of 87 are (`python -m benchmarks.micro.sources`).
+better off without one. A source is told only where the API lists such objects: the collection that a path parameter
+selects from (`/films` of `/films/{filmId}`), a list in the object around it, else the lists named after the argument.
+Different objects of one name are told apart by their paths, or not told at all. No operation that writes is a source.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
+from typing import TypeAlias
 
 from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
-from protocols.dataflow.identifiers import IdentifierReference, literals_of
 from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import items_of, properties_of, type_of, wrapper_of
-from protocols.text.words import (
-    ID_WORDS,
-    SEARCHES,
-    WRAPPERS,
-    attribute_of,
-    noun_of,
-    noun_of_identifier,
-    singular,
-    words,
-)
+from protocols.schema_fields import items_of, json_types, properties_of, type_of
+from protocols.text.words import ID_WORDS, WRAPPERS, noun_of, singular, words
 
 __all__ = ["certain_source"]
 
-_LISTING = frozenset({"all", "find", "list", "query", "search"})
-"""Last words of a path that lists or searches what the path before it is about."""
-_DESCRIBED = re.compile(r"\b(?:id|identifier)s? of (?:(?:the|an?) )?(\w+)", re.IGNORECASE)
-_SUFFIX = re.compile(r"\.(json|xml)$")
+_SEARCHES = frozenset({"all", "find", "list", "query", "search"})
+"""Segments of a path that list or search what the segment before them is about."""
+_IDS = ("id", "gid", "guid", "uid", "uuid")
+_IDENTIFIERS = ID_WORDS.union(_IDS)
+_ATTRIBUTES = _IDENTIFIERS.difference(_IDS, {"identifier", "uri"})
+"""Identifier words that on their own are about the object at hand: its own number or code."""
+_NAMES = ("name", "username", "login", "slug", "key")
+"""What a text selects an object by whose identifier is a number, the most usual first."""
+_SAME = (frozenset({"handle", "login", "username"}), frozenset({"index", "number"}))
+"""Names of one attribute: what an account is called, and the place of an object in its collection."""
+_USER = ("user",)
 _SCALARS = frozenset({"string", "integer", "number", ""})
+_SUFFIX = re.compile(r"\.(json|xml)$")
+_LINK = re.compile(r"\(\S*\)")
+_KIND = re.compile(r"\b(id|username|login|name|slug|key)s?\b")
+"""What a description says that an argument is."""
+_OBJECT = re.compile(r"\b(?:id|identifier)s?`? (?:of|for) (?:(?:the|an?) )?`?((?:\w+\b(?!['\u2019]) ?){1,3})")
+"""What it says that an argument identifies; "the id of the film's studio" is none of a film."""
+
+_Form: TypeAlias = tuple[str, ...]
+_Words: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A list of objects in the reply of an operation that reads.
+
+    Args:
+        path: To one of its items, whose schema is `items`. names: What the objects are called, as one word each.
+        form: The path of the operation, without the names of its parameters.
+        inside: How many objects with an identifier of their own are around the list.
+    """
+
+    tool: Tool
+    path: tuple[Step, ...]
+    items: Schema
+    names: tuple[str, ...]
+    form: _Form
+    inside: int
 
 
 def certain_source(
@@ -54,297 +77,322 @@ def certain_source(
     parameter = taker.argument(argument)
     if parameter is None or "enum" in parameter.schema or type_of(parameter.schema) == "boolean":
         return None
+    if key := graph.item_key(tool, argument):
+        parameter = replace(parameter, name=f"{parameter.name}_{words(key)[-1]}")
     sources = _of_path(graph, taker, parameter) if parameter.location == "path" else _of_noun(graph, taker, parameter)
     source = next((source for source in sources if source.tool != tool), None)
     return source if source is not None and (among is None or source.tool in among) else None
 
 
 def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator[ProvidedField]:
-    """The collection that a path parameter selects from, else what lists such objects elsewhere."""
+    """The collection that a path parameter selects from, else a list in the object around, else one elsewhere."""
     head = _head(tool.path, parameter)
-    collection = list(_collection(graph, head, parameter))
-    yield from collection
-    if collection or not head or _listings(graph, head):
+    is_made = tool.method in ("PUT", "POST") and tool.path.endswith(f"{{{parameter.name}}}")
+    is_made = is_made and not any(
+        other.method == "POST" and _form(other.path) == head for other in graph.protocol.tools
+    )
+    if not head or (is_made and _attribute(parameter) not in _IDENTIFIERS):
+        return  # the caller makes an object of that name
+    phrase = _parts(head[-1])
+    at_head = _listings_at(graph, head, phrase)
+    yield from _fields(graph, at_head, parameter, phrase)
+    if at_head:
         return
-    yield from _in_parent(graph, head, parameter)
-    attribute = attribute_of(parameter.name) or "id"
-    nouns = dict.fromkeys([noun_of_identifier(parameter.name), noun_of(head[-1])])
-    for noun in filter(None, nouns):
-        yield from _lists(graph, tool, parameter, IdentifierReference(noun, attribute), _joined(head[-1]))
+    around = [entry for entry in _listings(graph) if entry.form == head[:-1] and head[-2:-1] == ("{}",)]
+    around = [entry for entry in around if any(name.endswith("".join(phrase)) for name in entry.names)]
+    yield from _fields(graph, around, parameter, phrase)
+    nouns = [_phrase(parameter), phrase]
+    for noun in dict.fromkeys(nouns if nouns[0] != _USER else reversed(nouns)):
+        yield from _elsewhere(graph, tool, parameter, noun) or ()
+        if USER_NOUNS.intersection(noun[-1:]):
+            yield from _own(graph, parameter)
 
 
-def _head(path: str, parameter: Parameter) -> tuple[str, ...]:
-    """The segments of a path before a parameter, and before those that stand right before it."""
-    segments = _segments(path)
-    end = next((n for n, segment in enumerate(segments) if segment == f"{{{parameter.name}}}"), 0)
-    while end and segments[end - 1].startswith("{"):
-        end -= 1
-    return tuple(segments[:end])
+def _own(graph: ProtocolGraph, parameter: Parameter) -> Iterator[ProvidedField]:
+    """The identifier of the caller, in the caller's own profile."""
+    for tool in graph.protocol.tools:
+        if tool.method == "GET" and tool.response_schema and is_own(tool) and len(words(tool.path.split("/")[-1])) == 1:
+            properties = properties_of(tool.response_schema, graph.protocol)
+            if field := _field(graph, properties, parameter, ()):
+                yield ProvidedField(tool.name, field, 1.0)
 
 
 def _of_noun(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator[ProvidedField]:
-    """The collection of the objects that another argument refers to, if there is one alone."""
+    """The list of the objects that another argument names, of a collection in the tool's own path first."""
     reference = graph.reference(tool.name, parameter.argument)
-    phrase = _phrase(parameter.name)
-    named = phrase or (reference.noun if reference is not None else "")
-    if not named:
+    kind, phrase, text = _kind(parameter.name), _phrase(parameter), _text(parameter)
+    is_identifier = kind not in _ATTRIBUTES or phrase if kind else reference and "id" in _KIND.findall(text)
+    if not is_identifier or "external" in phrase:
         return
-    collections: list[_Collection] = []
-    if attribute_of(parameter.name) is not None or reference is not None:
-        collections = [entry for entry in _collections(graph) if named.endswith(entry.name)]
-    if not phrase and not collections and not _is_described(parameter, named):
+    own_lists = _lists_of_own_path(graph, tool, parameter)
+    for entry in own_lists or ():
+        yield from _fields(graph, [entry], parameter, phrase or _parts(_collection(entry.form)[-1]))
+    if own_lists is not None and (phrase or (tool.method == "GET" and not own_lists)):
         return
-    if not collections and attribute_of(parameter.name) is not None:
-        described = _DESCRIBED.search(f"{parameter.description} {parameter.schema.get('description', '')}")
-        noun = _joined(described[1]) if described else ""
-        collections = [entry for entry in _collections(graph) if entry.name == noun]
-    longest = max((len(entry.name) for entry in collections), default=0)
-    collections = [entry for entry in collections if len(entry.name) == longest]
-    if len(collections) > 1:
-        collections = [entry for entry in collections if _shared(graph, entry.head, tool)]
-    collections.sort(key=lambda entry: len(entry.head))
-    if collections:
-        is_of_itself = _form(_segments(tool.path)) == collections[0].head
-        is_of_itself = is_of_itself and (tool.method == "GET" or not phrase)
-        is_alone = len({entry.head for entry in collections if len(entry.head) == len(collections[0].head)}) == 1
-        if is_alone and not is_of_itself:
-            attribute = attribute_of(parameter.name)  # the number of an invoice is not its id
-            yield from (s for s in collections[0].sources if attribute is None or attribute == _attribute(s))
-        if collections[0].sources or not is_alone or is_of_itself:
+    described = _OBJECT.search(text)
+    named = _parts(described[1].replace(" ", "_")) if described else ()
+    nouns = [phrase or ((reference.noun,) if reference is not None else ())]
+    for noun in [*nouns, *(named[:end] for end in range(len(named), 0, -1))]:
+        sources = _elsewhere(graph, tool, parameter, noun)
+        if sources is not None:
+            yield from sources
             return
-    if reference is not None and not (longest and not collections):
-        yield from _lists(graph, tool, parameter, reference, named)
 
 
-def _attribute(source: ProvidedField) -> str | None:
-    """What kind of identifier a field is, by its name; `id` where that says none."""
-    key = next((step for step in reversed(source.path) if isinstance(step, str)), "")
-    return attribute_of(key) or "id"
+def _lists_of_own_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> list[_Listing] | None:
+    """The lists of the last collection in a tool's path that an argument names; None without one.
 
-
-def _phrase(name: str) -> str:
-    """The words of an argument's name before its identifier word, as one: `mastertsigkey` of `master_tsig_key_ids`."""
-    parts = [singular(part) for part in words(name)]
-    return "".join(parts[:-1] if parts and parts[-1] in ID_WORDS else parts)
-
-
-def _joined(name: str) -> str:
-    return "".join(singular(part) for part in words(name))
-
-
-def _is_described(parameter: Parameter, noun: str) -> bool:
-    text = f"{parameter.description} {parameter.schema.get('description', '')}"
-    return noun in [singular(part) for part in words(text)]
-
-
-def _shared(graph: ProtocolGraph, head: Sequence[str], tool: Tool) -> bool:
-    """True if two paths begin alike, beyond what all paths have in common."""
-    common, own = _common_start(graph), _form(_segments(tool.path))
-    return tuple(head[common : common + 1]) == own[common : common + 1]
-
-
-@lru_cache(maxsize=16)
-def _common_start(graph: ProtocolGraph) -> int:
-    """The number of first segments that all paths share."""
-    paths = [_segments(tool.path) for tool in graph.protocol.tools]
-    return next((n for n, column in enumerate(zip(*paths, strict=False)) if len(set(column)) > 1), 1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Collection:
-    """A collection from which path parameters select.
-
-    Args:
-        name: Its last segment, as one word in the singular. head: Its path. sources: The identifiers in its items.
+    A bare identifier names the last collection. Empty where the operation lists or makes these objects itself.
     """
-
-    name: str
-    head: tuple[str, ...]
-    sources: tuple[ProvidedField, ...]
-
-
-@lru_cache(maxsize=16)
-def _collections(graph: ProtocolGraph) -> tuple[_Collection, ...]:
-    """The collections from which path parameters select."""
-    found: dict[tuple[str, ...], _Collection] = {}
-    for tool in graph.protocol.tools:
-        for parameter in tool.parameters:
-            head = _head(tool.path, parameter) if parameter.location == "path" else ()
-            form = _form(head)
-            if head and (form not in found or not found[form].sources):
-                found[form] = _Collection(_joined(head[-1]), form, tuple(_collection(graph, head, parameter)))
-    return tuple(found.values())
-
-
-def _listings(graph: ProtocolGraph, head: Sequence[str]) -> list[Tool]:
-    """The operations that read the collection at a path, or search or list it right below."""
-    form = _form(head)
-    listings = []
-    for tool, own in _forms(graph):
-        is_below = own[:-1] == form and own[-1] != "{}" and set(words(own[-1])) <= _LISTING
-        if (own == form and tool.method == "GET") or (is_below and (tool.method == "GET" or looks_like_read(tool))):
-            listings.append(tool)
-    return listings
-
-
-def _collection(graph: ProtocolGraph, head: Sequence[str], parameter: Parameter) -> Iterator[ProvidedField]:
-    """The identifier in the items of the collection at a path."""
-    for tool in _listings(graph, head) if head else ():
-        if any(p.required and noun_of(p.name) in ID_WORDS and p.location != "path" for p in tool.arguments):
-            continue  # it takes identifiers itself
-        if (path := _item_field(graph, tool.response_schema, parameter, noun_of(head[-1]))) is not None:
-            yield ProvidedField(tool.name, path, 1.0)
-
-
-def _in_parent(graph: ProtocolGraph, head: Sequence[str], parameter: Parameter) -> Iterator[ProvidedField]:
-    """The identifier in a list of the object around a collection: `["seasons"][0]["season_number"]` of a series."""
-    form = _form(head[:-1])
-    if not form or form[-1] != "{}":
-        return
-    for tool, own in _forms(graph):
-        if tool.method == "GET" and own == form:
-            for path, items in _lists_within(graph, tool.response_schema, _joined(head[-1])):
-                if (field := _field_of(graph, items, parameter, noun_of(head[-1]))) is not None:
-                    yield ProvidedField(tool.name, (*path, *field), 1.0)
-
-
-def _lists_within(
-    graph: ProtocolGraph, schema: Schema | None, name: str, depth: int = 2
-) -> Iterator[tuple[tuple[Step, ...], Schema]]:
-    """The lists in an object whose key is a name, or ends with it."""
-    for key, part in properties_of(schema, graph.protocol).items() if schema is not None else ():
-        items = items_of(part, graph.protocol)
-        if items is not None and _joined(key).endswith(name):
-            yield (key, 0), items
-        elif items is None and depth:
-            inner = _lists_within(graph, part, name, depth - 1)
-            yield from (((key, *path), found) for path, found in inner)
-
-
-def _segments(path: str) -> list[str]:
-    """The segments of a path, without the form of the reply that some end in: `/topics/{id}.json`."""
-    return [_SUFFIX.sub("", segment) for segment in path.strip("/").split("/")]
-
-
-@lru_cache(maxsize=16)
-def _forms(graph: ProtocolGraph) -> tuple[tuple[Tool, tuple[str, ...]], ...]:
-    """All tools, each with the form of its path."""
-    return tuple((tool, _form(_segments(tool.path))) for tool in graph.protocol.tools)
-
-
-def _form(segments: Sequence[str]) -> tuple[str, ...]:
-    """The segments of a path, whatever its parameters are called."""
-    return tuple("{}" if segment.startswith("{") else segment for segment in segments)
-
-
-def _item_field(
-    graph: ProtocolGraph, schema: Schema | None, parameter: Parameter, noun: str
-) -> tuple[Step, ...] | None:
-    """The path to the identifier in the items that a response lists; None if it lists none, or has several such."""
-    for path, items in _main_lists(graph, schema, noun, _phrase(parameter.name)):
-        if (field := _field_of(graph, items, parameter, noun)) is not None:
-            return (*path, *field)
+    form, phrase = _form(tool.path), _phrase(parameter)
+    for end in range(len(form), 0, -1):
+        if not phrase and form[end - 1] == "{}":
+            return None
+        if not phrase or _parts(form[end - 1]) == phrase:
+            lists = [entry for entry in _listings_at(graph, form[:end], phrase) if entry.path]
+            is_own = end == len(form) or _kind(parameter.name) in _ATTRIBUTES
+            if is_own and (phrase or lists) and _is_new(tool, parameter):
+                return []
+            if lists and (end < len(form) or tool.method not in ("POST", "PUT")):
+                return lists
     return None
 
 
-def _field_of(graph: ProtocolGraph, items: Schema, parameter: Parameter, noun: str) -> tuple[str, ...] | None:
-    """The key of the identifier in an item, nothing where the item itself is it; None without one."""
-    properties = properties_of(items, graph.protocol)
-    if not properties:
-        is_it = noun_of(parameter.name).rstrip("s") in ("", noun.rstrip("s"))
-        return () if is_it and type_of(items) in ("string", "integer") else None
-    scalars = [name for name, part in properties.items() if type_of(part) in _SCALARS]
-    name = _identifier_among(scalars, parameter, noun)
-    return (name,) if name is not None else None
+def _is_new(tool: Tool, parameter: Parameter) -> bool:
+    """True if an argument is no reference to the objects that an operation itself lists or makes."""
+    kind = _kind(parameter.name)
+    is_made = kind is not None and _phrase(parameter) in ((), _parts(_form(tool.path)[-1]))
+    return tool.method == "GET" or (tool.method == "POST" and is_made) or (tool.writes and kind in _ATTRIBUTES)
 
 
-def _main_lists(
-    graph: ProtocolGraph, schema: Schema | None, noun: str, phrase: str
-) -> Iterator[tuple[tuple[Step, ...], Schema]]:
-    """The list that a response is about, as the path to its items and their schema."""
-    if schema is None:
-        return
+def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _Words) -> list[ProvidedField] | None:
+    """The best of the lists named by a phrase, empty where it could be another one; None without any."""
+    own, collections = _form(tool.path), _collections(graph)
+    around = {*(_head(tool.path, parameter) if parameter.location == "path" else ())[:-1]} - {"{}"}
+    entries: list[tuple[tuple[int, ...], _Listing, ProvidedField | None]] = []
+    for entry in _listings(graph):
+        if not (match := _match(entry, phrase)) or entry.tool.name == tool.name:
+            continue
+        is_arbitrary = entry.inside and 0 not in entry.path[:-1] and not _required(entry.tool)
+        is_circle = any(p.location == "path" and _phrase(p)[-1:] == phrase[-1:] for p in entry.tool.parameters)
+        if is_arbitrary or is_circle:
+            continue
+        common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(entry.form, own, strict=False))])
+        is_whole = entry.form in collections or "search" in words(entry.tool.path) or _parts(entry.form[-1]) == phrase
+        order = (
+            -match,
+            entry.inside,
+            bool(around) and around.isdisjoint(entry.form),
+            entry.form[common:].count("{}"),  # identifiers that the caller of the tool may not have
+            is_own(entry.tool) != (tool.writes and parameter.location == "path"),
+            not is_whole,
+            len(entry.form),
+            -len({*entry.form} & {*own}),
+            _parts(entry.form[-1]) != phrase,
+        )
+        entries.append((order, entry, next(_fields(graph, [entry], parameter, phrase), None)))
+    entries.sort(key=lambda item: item[0])
+    best = next((item for item in entries if item[2] is not None), None)
+    if best is None or best[0][0] > entries[0][0][0]:
+        return [] if entries else None
+    is_same = [_is_alike(graph, entry, best[1]) for order, entry, _ in entries if order == best[0]]
+    is_new = _lists_at(best[1], own) and _is_new(tool, parameter)
+    return [best[2]] if best[2] is not None and all(is_same) and not is_new else []
+
+
+def _required(tool: Tool) -> list[Parameter]:
+    return [parameter for parameter in tool.arguments if parameter.required and parameter.location != "header"]
+
+
+@lru_cache(maxsize=16)
+def _collections(graph: ProtocolGraph) -> frozenset[_Form]:
+    """The paths of collections from which path parameters select."""
+    forms = [_form(tool.path) for tool in graph.protocol.tools]
+    return frozenset(form[:end] for form in forms for end, segment in enumerate(form) if segment == "{}")
+
+
+def _is_alike(graph: ProtocolGraph, first: _Listing, second: _Listing) -> bool:
+    """True if two lists are of the same objects: not two collections, and with most of their properties in common."""
+    if len({_collection(first.form), _collection(second.form)} & _collections(graph)) > 1:
+        return False
+    names, others = ({*properties_of(entry.items, graph.protocol)} for entry in (first, second))
+    return 2 * len(names & others) >= min(len(names), len(others))
+
+
+def _match(entry: _Listing, phrase: _Words) -> int:
+    """How well a list is named: 2 by a phrase, 1 by all but its first word (`parent_film`), 0 by neither."""
+    return next((2 - start for start in (0, 1) if "".join(phrase[start:]) in entry.names), 0)
+
+
+def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Listing]:
+    """The lists that the operations at a path are about, those named by a phrase first."""
+    entries = [entry for entry in _listings(graph) if not entry.inside and _lists_at(entry, form)]
+    return sorted(entries, key=lambda entry: -_match(entry, phrase))
+
+
+def _lists_at(entry: _Listing, form: _Form) -> bool:
+    """True if an operation reads the collection at a path, or searches or lists it right below."""
+    is_below = entry.form[:-1] == form and _SEARCHES.issuperset(words(entry.form[-1])) and entry.form[-1] != "{}"
+    return (entry.form == form and entry.tool.method == "GET") or is_below
+
+
+# The lists of an API ---------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
+    """All lists in the replies of operations that read and take no identifiers beside their paths.
+
+    An operation without a list counts as one of a single item: a document may show one for all.
+    """
+    listings: list[_Listing] = []
+    for tool in graph.protocol.tools:
+        takes_ids = any(noun_of(p.name) in _IDENTIFIERS and p.location != "path" for p in _required(tool))
+        if tool.response_schema is None or takes_ids or (tool.writes and not looks_like_read(tool)):
+            continue
+        form = _form(tool.path)
+        own = "".join(_parts("".join(_collection(form)[-1:])))
+        lists = list(_lists_in(graph, tool.response_schema, own))
+        outer = [path for path, _, inside in lists if not inside]
+        for path, items, inside in lists:
+            keys = [_parts(step) for step in path if isinstance(step, str)]
+            names = {"".join(key) for key in [key for key in keys if key[0] not in WRAPPERS][-1:]}
+            if own and not inside and (not names or len(outer) == 1):
+                names.add(own)
+            listings.append(_Listing(tool, path, items, tuple(names), form, inside))
+        if not outer:
+            listings.append(_Listing(tool, (), tool.response_schema, (), form, 0))
+    return tuple(listings)
+
+
+def _lists_in(
+    graph: ProtocolGraph, schema: Schema, own: str, path: tuple[Step, ...] = (), inside: int = 0
+) -> Iterator[tuple[tuple[Step, ...], Schema, int]]:
+    """The lists in a schema, at most three keys deep: the path to an item, its schema, and the objects around it."""
     items = items_of(schema, graph.protocol)
     if items is not None:
-        yield (0,), items
-        return
-    inner: list[tuple[tuple[Step, ...], Schema]] = []
-    for name, part in properties_of(schema, graph.protocol).items():
-        items = items_of(part, graph.protocol)
-        if items is not None:
-            inner.append(((name, 0), items))
-            continue
-        for key, nested in properties_of(part, graph.protocol).items():
-            if (items := items_of(nested, graph.protocol)) is not None and noun_of(name) in WRAPPERS | {noun}:
-                inner.append(((name, key, 0), items))
-    exact = [entry for entry in inner if phrase and _joined(str(entry[0][-2])) == phrase]
-    named = exact or [entry for entry in inner if noun and noun_of(str(entry[0][-2])) == noun]
-    wrapped = [entry for entry in inner if noun_of(str(entry[0][-2])) in WRAPPERS]
-    if named or wrapped:
-        yield from (named or wrapped)[:1]
-    elif len(inner) == 1 or wrapper_of(schema, graph.protocol):
-        yield from inner[:1]
+        yield (*path, 0), items, inside
+        schema, path, inside = items, (*path, 0), inside + 1
+    properties = properties_of(schema, graph.protocol)
+    is_object = items is None and not {"id", "name", "uuid"}.isdisjoint(map(str.lower, properties))
+    if path.count(0) < 2 and len(path) - path.count(0) < 3:
+        for key, part in properties.items():
+            is_reply = own == "".join(_parts(key)) or noun_of(key) in WRAPPERS
+            yield from _lists_in(graph, part, own, (*path, key), inside + (is_object and not is_reply))
 
 
-def _identifier_among(names: Sequence[str], parameter: Parameter, noun: str) -> str | None:
-    """The field of an item that a parameter selects it by.
-
-    An `id` of the item comes before a field that repeats its noun: that one is often the caller's own.
-    """
-    attribute = attribute_of(parameter.name)
-    parts = [singular(part) for part in words(parameter.name)]
-    by_words = {tuple(singular(part) for part in words(name)): name for name in reversed(names)}
-    if attribute is not None and (name := by_words.get((attribute,))) is not None:
-        return name
-    if (name := by_words.get(tuple(parts))) is not None:
-        return name
-    if attribute is not None:
-        return by_words.get((noun, attribute)) if noun else None
-    if parts == [noun] and (name := by_words.get(("id",)) or by_words.get(("name",))) is not None:
-        return name
-    ending = [name for name in names if name.lower().endswith(parts[-1])] if parts else []
-    exact = by_words.get((parts[-1],)) if parts else None
-    return exact or (ending[0] if len(ending) == 1 else None)
+# The field of an item --------------------------------------------------------------------------------------------
 
 
-def _lists(
-    graph: ProtocolGraph, tool: Tool, parameter: Parameter, reference: IdentifierReference, named: str
+def _fields(
+    graph: ProtocolGraph, entries: Iterable[_Listing], parameter: Parameter, phrase: _Words
 ) -> Iterator[ProvidedField]:
-    """Searches and lists of the objects of a reference elsewhere, and lists of them in other objects.
+    """The fields of lists' items that a parameter selects them by, where there are such."""
+    for entry in entries:
+        properties = properties_of(entry.items, graph.protocol)
+        field = _field(graph, properties, parameter, phrase)
+        if not properties and not entry.inside and _phrase(parameter) in ((), phrase):
+            keys = [_parts(step)[-1:] for step in entry.path if isinstance(step, str)]
+            is_named = keys[-1:] in ([], [phrase[-1:]])
+            field = () if is_named and type_of(entry.items) in ("string", "integer") else None
+        if field is None and (inner := properties_of(properties.get("attributes", {}), graph.protocol)):
+            field = _field(graph, inner, parameter, phrase)
+            field = ("attributes", *field) if field else None
+        if field is not None:
+            yield ProvidedField(entry.tool.name, (*entry.path, *field), 1.0)
 
-    Those that need no identifier come first, then those whose paths have more words of the tool's own.
+
+def _field(
+    graph: ProtocolGraph, properties: Mapping[str, Schema], parameter: Parameter, phrase: _Words
+) -> tuple[str, ...] | None:
+    """The key of what a parameter selects an object by, or the keys in an object inside that the parameter names.
+
+    An `id` comes before a key that repeats the noun: that one is often the caller's own.
     """
-    own = {*words(tool.path)} - {*words(named)}
-    candidates: list[tuple[tuple[int, bool, int, int], ProvidedField]] = []
-    for rank, source in enumerate(graph.providers(tool.name, parameter.argument, noun=reference.noun)):
-        provider = graph.protocol.tool(source.tool)
-        if source.header or source.link or (provider.writes and not looks_like_read(provider)):
-            continue
-        keys = [step for step in source.path if isinstance(step, str)]
-        field, around = keys[-1], [key for key in keys[:-1] if noun_of(key) not in WRAPPERS]
-        is_listed = any(isinstance(step, int) for step in source.path)
-        is_bare = noun_of_identifier(field) == "" and singular(words(field)[-1]) == words(field)[-1]
-        about = _joined(around[-1] if around else (literals_of(provider.path) or [""])[-1])
-        is_about = about == reference.noun or (bool(about) and (named.endswith(about) or about == named))
-        is_caller = is_own(provider) and reference.noun in USER_NOUNS and parameter.location == "path" and not around
-        lists_them = parameter.location == "path" or noun_of((literals_of(provider.path) or [""])[-1]) == reference.noun
-        is_repeated = words(field) == words(parameter.name) and lists_them and is_listed and len(around) <= 1
-        needs = sum(graph.reference(provider.name, p.argument) is not None for p in provider.arguments if p.required)
-        is_search = "search" in words(provider.path) or _searches(provider)
-        is_list_of_it = (
-            len(around) == 1 and around[0] == source.path[0] and about in map(_joined, provider.path.split("/"))
-        )
-        is_arbitrary = bool(around) and not needs and not is_search and not is_list_of_it
-        is_of_them = is_repeated or (is_bare and is_about and is_listed)
-        if (is_of_them and not is_arbitrary) or (is_bare and is_caller):
-            is_direct = not around or is_list_of_it or (is_search and _joined(str(source.path[0])) == about)
-            tier = (0 if is_direct else 3) + min(needs, 2) - (is_search and is_direct) + 2 * is_repeated
-            shared = len(own.intersection(words(provider.path)))
-            candidates.append(((tier, is_own(provider), -shared, rank), source))
-    yield from (source for _, source in sorted(candidates, key=lambda entry: entry[0]))
+    scalars = {name: part for name, part in properties.items() if type_of(part) in _SCALARS}
+    by_words = {"".join(_parts(name)): name for name in reversed(scalars)}
+    kind, noun, whole = _kind(parameter.name), "".join(phrase), "".join(_parts(parameter.name))
+    owner = next((key for key in properties if "".join(_parts(key)) == (noun if kind else whole)), "")
+    inner = properties_of(properties.get(owner, {}), graph.protocol)
+    if kind is not None:
+        key = next((by_words[key] for key in (kind, whole, f"{noun}{kind}") if key in by_words), None)
+        nested = next((name for name in inner if _parts(name) == (kind,)), None)
+        return (owner, nested) if nested and key is None else (key,) if key is not None else None
+    if inner:
+        nested = _named(inner, parameter)
+        return (owner, nested) if nested else None
+    same = next((same for same in _SAME if {whole, _attribute(parameter)} & same), ())
+    wanted = [whole, *sorted(same), *(key for key in by_words if len(key) > 3 and whole.endswith(key))]
+    key = next((by_words[key] for key in wanted if key in by_words), None) or _named(scalars, parameter)
+    ending = [name for key, name in by_words.items() if key.endswith(_parts(parameter.name)[-1])]
+    key = key or (ending[0] if len(ending) == 1 and len(words(parameter.name)) > 1 else None)
+    return (key,) if key else None
 
 
-def _searches(tool: Tool) -> bool:
-    """True if texts to search for are the only required arguments of a tool."""
-    required = [p.argument.lower() for p in tool.arguments if p.required]
-    return bool(required) and SEARCHES.issuperset(required)
+def _named(properties: Mapping[str, Schema], parameter: Parameter) -> str | None:
+    """What selects an object where the argument is only called after it: its id of the same type, else its name."""
+    by_name = {name.lower(): name for name in properties}
+    types, ids = {*json_types(parameter.schema)}, [key for key in _IDS if key in by_name]
+    is_of_type = not types or "array" in types or any(types & {*json_types(properties[by_name[key]])} for key in ids)
+    described = [key for word in _KIND.findall(_text(parameter)) for key in (ids if word == "id" else [word])]
+    return next((by_name[key] for key in [*described, *(ids * is_of_type), *_NAMES] if key in by_name), None)
+
+
+def _attribute(parameter: Parameter) -> str:
+    """What kind of identifier an argument is, by its name or else its description; empty where they say none."""
+    return _kind(parameter.name) or next(iter(_KIND.findall(_text(parameter))), "")
+
+
+# Names and paths -------------------------------------------------------------------------------------------------
+
+
+def _text(parameter: Parameter) -> str:
+    """What is written about a parameter, without the addresses of links."""
+    return _LINK.sub("", f"{parameter.description} {parameter.schema.get('description', '')}".lower())
+
+
+def _parts(name: str) -> _Words:
+    """The words of a name in the singular, up to an `or`: those of `film_id` for `film_id_or_name`."""
+    parts = tuple(singular(part) for part in words(name))
+    return parts[: parts.index("or")] if "or" in parts[1:] else parts
+
+
+def _kind(name: str) -> str | None:
+    """The identifier word at the end of a name; None without one."""
+    return next((part for part in _parts(name)[-1:] if part in _IDENTIFIERS), None)
+
+
+def _phrase(parameter: Parameter) -> _Words:
+    """The words of an argument's name before its identifier word: master, tsig and key of `master_tsig_key_ids`."""
+    parts = _parts(parameter.name)
+    if parts in (("username",), ("login",)):
+        return _USER
+    return parts[:-1] if _kind(parameter.name) else parts
+
+
+@lru_cache(maxsize=4096)
+def _form(path: str) -> _Form:
+    """The segments of a path, whatever its parameters are called, without the form of the reply: `/topics.json`."""
+    segments = [_SUFFIX.sub("", segment) for segment in path.strip("/").split("/")]
+    return tuple("{}" if segment.startswith("{") else segment for segment in segments)
+
+
+def _head(path: str, parameter: Parameter) -> _Form:
+    """The path before a parameter and those right before it; empty where one of these names the objects already."""
+    segments = [_SUFFIX.sub("", segment) for segment in path.strip("/").split("/")]
+    end = next((n for n, segment in enumerate(segments) if segment == f"{{{parameter.name}}}"), 0)
+    while end and segments[end - 1].startswith("{"):
+        end -= 1
+        if end and _parts(segments[end]) == _parts(segments[end - 1]):
+            return ()
+    return _form("/".join(segments[:end])) if end else ()
+
+
+def _collection(form: _Form) -> _Form:
+    """The path of the collection that an operation lists: without a search, or a list by a filter, below it."""
+    end = len(form)
+    if end > 1 and form[-1] == "{}" and _SEARCHES.issuperset(words(form[-2])):
+        end -= 1
+    while end and form[end - 1] != "{}" and _SEARCHES.issuperset(words(form[end - 1])):
+        end -= 1
+    return form[:end] if end and form[end - 1] != "{}" else ()

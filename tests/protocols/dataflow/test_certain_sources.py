@@ -48,6 +48,21 @@ PATHS: dict[str, Any] = {
     "get /signing-keys": things("id"),
     "delete /signing-keys/{id}": None,
     "post /zones?main_signing_key_ids": None,
+    "get /latest": one(page=one(size=TEXT, topics=things("id")["properties"]["data"])),
+    "post /pins?topic_id": None,
+    "get /clubs": {
+        "type": "array",
+        "items": one(id={"type": "integer"}, name=TEXT, owner=one(id={"type": "integer"}, login=TEXT)),
+    },
+    "get /clubs/{owner}/{club}": one(id=TEXT),
+    "get /clubs/{owner}/{club}/walks": {"type": "array", "items": one(id=TEXT, number={"type": "integer"})},
+    "get /clubs/{owner}/{club}/walks/{index}": one(id=TEXT),
+    "get /currencies": things("id", wrapper="data")
+    | {"properties": {"data": {"type": "array", "items": one(id=TEXT, attributes=one(code=TEXT))}}},
+    "get /currencies/{code}": one(id=TEXT),
+    "post /admins/{admin_id}/labels/{label}": None,
+    "get /admins/{admin_id}/labels": things("name"),
+    "post /companies?company_id": None,
 }
 DESCRIPTIONS = {"owner_id": "The id of an admin who looks after it"}
 
@@ -101,6 +116,13 @@ def graph() -> ProtocolGraph:
         ("POST_contacts_imports", "list_ids", 'GET_contacts_lists()["data"][0]["id"]'),
         ("POST_notes", "owner_id", 'GET_admins()["data"][0]["id"]'),
         ("POST_zones", "main_signing_key_ids", 'GET_signing_keys()["data"][0]["id"]'),
+        # A list that is all that a reply is about, wherever it stands in it.
+        ("POST_pins", "topic_id", 'GET_latest()["page"]["topics"][0]["id"]'),
+        # A text selects by a name where the id is a number; an owner by what stands in the object.
+        ("GET_clubs_owner_club", "club", 'GET_clubs()[0]["name"]'),
+        ("GET_clubs_owner_club", "owner", 'GET_clubs()[0]["owner"]["login"]'),
+        ("GET_clubs_owner_club_walks_index", "index", 'GET_clubs_owner_club_walks(owner=…, club=…)[0]["number"]'),
+        ("GET_currencies_code", "code", 'GET_currencies()["data"][0]["attributes"]["code"]'),
     ],
 )
 def test_a_source_is_told_where_paths_say_it(graph: ProtocolGraph, tool: str, argument: str, source: str) -> None:
@@ -115,6 +137,8 @@ def test_a_source_is_told_where_paths_say_it(graph: ProtocolGraph, tool: str, ar
     [
         ("DELETE_keys_key_id", "key_id"),  # only a write gives one
         ("POST_campaigns", "list_ids"),  # two collections have that name
+        ("POST_admins_admin_id_labels_label", "label"),  # the caller makes it under that name
+        ("POST_companies", "company_id"),  # the new object's own
     ],
 )
 def test_no_source_is_told_where_none_is_certain(graph: ProtocolGraph, tool: str, argument: str) -> None:
