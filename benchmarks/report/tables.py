@@ -149,10 +149,18 @@ def _names(report: BenchmarkReport) -> tuple[str, ...]:
 
 def _settings(report: BenchmarkReport) -> TextTable:
     """The settings that differ between the runs; below them, the common ones."""
-    rows = [(name, *(_setting(value) for value in values)) for name, values in report.settings.items()]
+    rows = [(name, *map(_setting, _apart(values))) for name, values in report.settings.items()]
     common = {name: value for name, value in report.runs[0].run.config.items() if name not in report.settings}
     text = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())
     return TextTable("Settings", ("setting", *_names(report)), tuple(rows), (f"All runs: {text}.",) if text else ())
+
+
+def _apart(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a setting; of mappings that have some entries in common, the others."""
+    if not all(isinstance(value, Mapping) for value in values):
+        return values
+    common = {name for name in values[0] if all(value.get(name) == values[0][name] for value in values)}
+    return [{name: entry for name, entry in value.items() if name not in common} for value in values]
 
 
 def _setting(value: object) -> str:
