@@ -169,11 +169,12 @@ def _text(
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A key of an object, its type, and what is said of it."""
+    """A key of an object, its type, what is said of it, and whether an argument may go without it."""
 
     key: str
     type: str
     note: str
+    optional: bool = False
 
 
 @dataclass
@@ -184,8 +185,8 @@ class _Objects:
     detail: _Detail
     classes: dict[str, tuple[_Member, ...]] = field(default_factory=dict)
     """By name, the members of each class."""
-    _names: dict[tuple[frozenset[_Member], str], str] = field(default_factory=dict)
-    """By its members, and by its noun where they are few: a genre with id and name is not called a person."""
+    _names: dict[tuple[frozenset[tuple[str, str]], str], str] = field(default_factory=dict)
+    """By its keys and types, and by its noun where they are few: a genre with id and name is not called a person."""
     _typed: dict[tuple[int, int, bool], tuple[str, str]] = field(default_factory=dict)
     """By the identity of a schema, how deep it is and whether it is taken: its type, and what that leaves unsaid."""
     _typing: set[int] = field(default_factory=set)
@@ -276,17 +277,22 @@ class _Objects:
         members = []
         for key, part in properties.items():
             kind, unsaid = self.type(part, tool, (*path, key), depth + 1, taken)
-            kind = f"NotRequired[{kind}]" if taken and key not in required else kind
             limits = [_limits(part)] if taken else []
             notes = [_field_text(key, part) if self.detail.fields else "", *limits, _long_enumeration(part), unsaid]
-            members.append(_Member(key, kind, "; ".join(filter(None, notes))))
+            members.append(_Member(key, kind, "; ".join(filter(None, notes)), taken and key not in required))
         del self._open[id(schema)], self.classes[name]
-        body = tuple(members)
-        same = (frozenset(body), noun if len(body) <= _FEW_MEMBERS else "")
+        same = (frozenset((m.key, m.type) for m in members), noun if len(members) <= _FEW_MEMBERS else "")
         if known := self._names.get(same):
+            # What is taken and returned is one class, with all that is said of either.
+            pairs = zip(sorted(self.classes[known], key=_key), sorted(members, key=_key), strict=True)
+            both = {
+                a.key: replace(max(a, b, key=lambda m: len(m.note)), optional=a.optional or b.optional)
+                for a, b in pairs
+            }
+            self.classes[known] = tuple(both[m.key] for m in self.classes[known])
             return known, ""
         self._names[same] = name
-        self.classes[name] = body
+        self.classes[name] = tuple(members)
         return name, ""
 
     def text(self, functions: Sequence[tuple[str, str]]) -> list[str]:
@@ -380,15 +386,22 @@ def _camel(name: str) -> str:
     return camel if camel.isidentifier() else f"Item{camel}"
 
 
+def _key(member: _Member) -> str:
+    return member.key
+
+
 def _class(name: str, members: Sequence[_Member]) -> str:
     """A class, in the form with a dict where a key is no name in Python."""
+    total = ", total=False" if members and all(m.optional for m in members) else ""
+    if not total:
+        members = [replace(m, type=f"NotRequired[{m.type}]") if m.optional else m for m in members]
     if all(m.key.isidentifier() and not keyword.iskeyword(m.key) for m in members):
         lines = [f"    {m.key}: {m.type}{f'  # {m.note}' if m.note else ''}" for m in members]
-        return "\n".join([f"class {name}(TypedDict):", *lines])
+        return "\n".join([f"class {name}(TypedDict{total}):", *lines])
     lines = [
         f"    {json.dumps(m.key, ensure_ascii=False)}: {m.type},{f'  # {m.note}' if m.note else ''}" for m in members
     ]
-    return "\n".join([f'{name} = TypedDict("{name}", {{', *lines, "})"])
+    return "\n".join([f'{name} = TypedDict("{name}", {{', *lines, f"}}{total})"])
 
 
 def _literal(schema: Schema) -> str:
