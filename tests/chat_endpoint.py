@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ChatEndpoint", "completion", "serve", "tool_call"]
+__all__ = ["ChatEndpoint", "completion", "serve", "tool_call", "wait_for_close"]
 
 
 @dataclass
@@ -20,7 +22,9 @@ class ChatEndpoint:
 
     `replies` are used up first, as (status, headers, body); after that every request is answered with `text`.
     `refuses` are parameters that it does not support. With `pieces` it streams an answer in these, and waits for
-    `pause` seconds before each; `ends` is False for a stream that breaks off.
+    `pause` seconds before each; `ends` is False for a stream that breaks off. Pieces of `thoughts` come before them,
+    as `thoughts_name`. A stream that `hangs` stays open after its pieces: `opened` is set then, and `closed` when
+    whoever asked closes the connection.
     """
 
     url: str = ""
@@ -32,10 +36,18 @@ class ChatEndpoint:
     pieces: tuple[str, ...] = ()
     pause: float = 0.0
     ends: bool = True
+    thoughts: tuple[str, ...] = ()
+    thoughts_name: str = "reasoning_content"
+    hangs: bool = False
+    opened: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
 
     def stream(self) -> Iterator[str]:
         """The events of an answer in pieces."""
         base = {key: value for key, value in completion(None).items() if key not in ("choices", "usage")}
+        for thought in self.thoughts:
+            choice = {"index": 0, "delta": {self.thoughts_name: thought}, "finish_reason": None}
+            yield json.dumps({**base, "choices": [choice]})
         for number, piece in enumerate(self.pieces):
             time.sleep(self.pause)
             delta = {"content": piece, **({"role": "assistant"} if number == 0 else {})}
@@ -84,6 +96,17 @@ def tool_call(id: str | None, name: str, arguments: object) -> dict[str, Any]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+def wait_for_close(connection: socket.socket, opened: threading.Event, closed: threading.Event) -> None:
+    """Leave a connection open until the other side closes it."""
+    opened.set()
+    try:
+        ended = not connection.recv(1)
+    except ConnectionError:
+        ended = True
+    if ended:
+        closed.set()
+
+
 @contextmanager
 def serve() -> Iterator[ChatEndpoint]:
     """Serve an endpoint until the end of the block."""
@@ -99,9 +122,11 @@ def serve() -> Iterator[ChatEndpoint]:
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
-                for event in state.stream():
+                for event in itertools.takewhile(lambda event: not (state.hangs and '"stop"' in event), state.stream()):
                     self.wfile.write(f"data: {event}\n\n".encode())
                     self.wfile.flush()
+                if state.hangs:
+                    wait_for_close(self.connection, state.opened, state.closed)
                 return
             status, headers, body = state.answer(request)
             self.send_response(status)

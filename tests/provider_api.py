@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.chat_endpoint import wait_for_close
+
 __all__ = ["VARIABLES", "ProviderAPI", "serve_provider"]
 
 VARIABLES = {
@@ -26,7 +28,7 @@ class ProviderAPI:
     """What the server answers with: `thoughts` first, then `text` in two parts, then a call of `function` if it is set.
 
     `status` and `error` are for another answer. An answer that does not `end` breaks off in its middle; one that
-    `hangs` stays open there, and `closed` is set when whoever asked closes the connection.
+    `hangs` stays open there: `opened` is set then, and `closed` when whoever asked closes the connection.
     """
 
     provider: str
@@ -41,6 +43,7 @@ class ProviderAPI:
     refuses: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    opened: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
 
     def parts(self) -> Iterator[str]:
@@ -147,8 +150,7 @@ def serve_provider(provider: str) -> Iterator[ProviderAPI]:
                 self.wfile.write(part.encode())
                 self.wfile.flush()
                 if not part and state.hangs:
-                    if not self.connection.recv(1):  # until the other side closes
-                        state.closed.set()
+                    wait_for_close(self.connection, state.opened, state.closed)
                     return
                 if not part and not state.ends:
                     return

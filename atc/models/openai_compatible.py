@@ -242,6 +242,8 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
 
     Raises: ValueError: It holds something else. BrokenStreamError.
     """
+    import openai
+
     if "text/event-stream" not in response.headers.get("content-type", ""):
         from openai.types.chat import ChatCompletion
 
@@ -250,6 +252,11 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
             raise ValueError("it holds no object")
         return ChatCompletion.construct(**data)
     answer = StreamedAnswer(on_progress)
-    for chunk in response.parse():
-        answer.add(chunk)
+    try:
+        for chunk in response.parse():
+            answer.add(chunk)
+    except openai.APITimeoutError:
+        raise
+    except openai.APIConnectionError:  # the answer itself tells whether it had come to its end
+        pass
     return answer.completion()

@@ -139,15 +139,16 @@ class ProviderModel(ModelBase):
 
     async def _stream(self, payload: dict[str, Any], on_progress: Callable[[Progress], None] | None) -> Any:
         """The answer, put together from its parts. Raises: TimeoutError: None came for too long."""
-        parts: Any = await asyncio.wait_for(
-            self._client().acompletion(self._model, **payload, stream=True), self._silence
-        )
         answer = StreamedAnswer(on_progress)
-        try:
-            while (part := await asyncio.wait_for(anext(parts, None), self._silence)) is not None:
-                answer.add(part)
-        finally:
-            await parts.aclose()
+        # Not wait_for: that of Python 3.11 loses a ctrl-C that comes together with a part.
+        async with asyncio.timeout(self._silence) as waiting:
+            parts = await self._client().acompletion(self._model, **payload, stream=True)
+            try:
+                async for part in parts:
+                    answer.add(part)
+                    waiting.reschedule(asyncio.get_running_loop().time() + self._silence)
+            finally:
+                await parts.aclose()
         return answer.completion()
 
     def _client(self) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import traceback
@@ -19,7 +18,6 @@ from atc.models.base import FunctionSpec, ModelRequest, Progress, answer
 from protocols import load
 from protocols.errors import ModelError, PromptRefused
 from protocols.samples import sample
-from tests.atc_command import ATC
 from tests.provider_api import VARIABLES, ProviderAPI, serve_provider
 
 KEY = "key-0123456789-very-secret"
@@ -202,18 +200,3 @@ def test_a_question_is_answered_by_a_provider(start: Start) -> None:
 
     assert (solution.status, solution.note) == ("answered", "Rated best.")
     assert solution.usage.prompt_tokens == 120
-
-
-def test_ctrl_c_closes_the_connection_to_a_provider(start: Start) -> None:
-    """While an answer is on its way: exit 130, and the provider sees that nobody waits."""
-    api = start("anthropic")
-    api.hangs = True
-    command = [ATC, "solve", "Best film?", "--api", str(sample("cinema")), "--simulate", "--model", "anthropic:small"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not api.requests and process.poll() is None:
-        pass
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-
-    assert process.returncode == 130
-    assert api.closed.wait(60)
