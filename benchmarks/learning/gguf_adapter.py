@@ -26,7 +26,6 @@ from protocols.errors import ModelError, UsageError
 
 __all__ = [
     "AdaptedLayer",
-    "AdapterFile",
     "BaseFile",
     "check_packages",
     "convert",

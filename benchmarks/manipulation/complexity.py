@@ -23,7 +23,6 @@ __all__ = [
     "Combination",
     "Complexity",
     "ComplexityTest",
-    "NearestDemonstration",
     "combination",
     "complexity",
     "distance",

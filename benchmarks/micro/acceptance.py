@@ -39,16 +39,7 @@ from protocols.simulator import Simulator
 from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
-__all__ = [
-    "RightProgram",
-    "ServiceReply",
-    "StandIn",
-    "main",
-    "read_file",
-    "run_directly",
-    "runs_simulated",
-    "solve",
-]
+__all__ = ["StandIn", "main", "read_file", "run_directly", "solve"]
 
 FOLDER = SHIPPED / "acceptance"
 

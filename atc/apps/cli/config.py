@@ -22,16 +22,7 @@ from click.core import ParameterSource
 from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
 
-__all__ = [
-    "NAME",
-    "SHARED",
-    "Config",
-    "Section",
-    "command_defaults",
-    "find_config",
-    "read_config",
-    "settle",
-]
+__all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "read_config", "settle"]
 
 NAME = "atc.toml"
 

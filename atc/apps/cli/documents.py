@@ -14,14 +14,7 @@ if TYPE_CHECKING:
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
 
-__all__ = [
-    "chosen",
-    "completed_addresses",
-    "left_out_text",
-    "loaded",
-    "tell_left_out",
-    "tell_reads",
-]
+__all__ = ["chosen", "completed_addresses", "loaded", "tell_left_out", "tell_reads"]
 
 _LOADED = "atc.documents"
 """Where the documents of a command are among the values of its click context (`meta`)."""

@@ -23,7 +23,6 @@ __all__ = [
     "ATTRIBUTION_REASONS",
     "attribution_text",
     "call_row",
-    "call_signature",
     "call_text",
     "diff_lines",
     "evidence_lines",

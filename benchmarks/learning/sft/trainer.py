@@ -21,15 +21,7 @@ from benchmarks.learning.sft.plan import TrainingPlan
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import LimitReached, UsageError
 
-__all__ = [
-    "TrainingLog",
-    "TrainingOutcome",
-    "adapted",
-    "is_main_process",
-    "process_count",
-    "read_log",
-    "train",
-]
+__all__ = ["adapted", "is_main_process", "process_count", "read_log", "train"]
 
 _CHECKPOINTS = 3
 """How many are kept: the best and the newest two."""

@@ -15,7 +15,6 @@ __all__ = [
     "PAGE_SIZE",
     "PREVIOUS",
     "SEARCH",
-    "PagePart",
     "ShopPage",
     "detail_page",
     "item_page",

@@ -36,7 +36,6 @@ __all__ = [
     "judge_answer",
     "majority",
     "pass_prompts",
-    "status_of",
 ]
 
 PassEdition = Literal["2", "sopr", "fac"]

@@ -20,16 +20,7 @@ from benchmarks.toolbench.evaluation.questions import (
     pair_values,
 )
 
-__all__ = [
-    "WIN_TIMES",
-    "ComparedQuery",
-    "Round",
-    "WinEdition",
-    "Winner",
-    "compare_answers",
-    "pass_edition",
-    "win_prompts",
-]
+__all__ = ["WIN_TIMES", "ComparedQuery", "Round", "WinEdition", "compare_answers", "pass_edition", "win_prompts"]
 
 WinEdition = Literal["2", "sowr"]
 Winner = Literal["reference", "candidate", "tie"]
