@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from atc import Agent
 from atc.events import Event
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
-
-
-@pytest.fixture
-def weather() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
-        yield api
 
 
 def test_every_event_names_its_solve(weather: LocalAPI) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,13 +16,6 @@ from protocols import load
 from protocols.errors import UsageError
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
-
-
-@pytest.fixture
-def weather() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
-        yield api
 
 
 def test_how_strong_a_model_is_is_declared(weather: LocalAPI) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,22 +17,14 @@ RIGHT = 'cities = GET_cities(query="Oslo")["results"]\ncity = max(cities, key=la
 RIGHT += 'print(city["population"])'
 
 
-@pytest.fixture
-def cities() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
-        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
-        yield api
-
-
 def solve(api: LocalAPI, program: str, query: str = QUESTION, **options: object) -> Solution:
     with Agent(api.protocol, model=ScriptedModel(program), max_reflections=0, **options) as agent:  # type: ignore[arg-type]
         return agent.solve(query)
 
 
-def test_a_supported_answer_shows_what_it_rests_on(cities: LocalAPI) -> None:
+def test_a_supported_answer_shows_what_it_rests_on(weather: LocalAPI) -> None:
     """Places in replies, choices of the program, and arguments that the question gave; all of it as data, too."""
-    solution = solve(cities, RIGHT)
+    solution = solve(weather, RIGHT)
 
     assert (solution.standing, solution.exit_code, solution.findings) == ("supported", 0, ())
     assert evidence_lines(solution) == [
@@ -46,12 +37,12 @@ def test_a_supported_answer_shows_what_it_rests_on(cities: LocalAPI) -> None:
     assert data["choices"][0]["kind"] == "order"
 
 
-def test_a_doubtful_answer_has_its_findings(cities: LocalAPI) -> None:
+def test_a_doubtful_answer_has_its_findings(weather: LocalAPI) -> None:
     """Each is a warning; the exit code is that of an answer."""
     program = (
         'weather = GET_cities_city_id_weather(city_id="osl")\nprint(GET_cities(query="Oslo")["results"][0]["name"])'
     )
-    solution = solve(cities, program, "What is the weather in Oslo?")
+    solution = solve(weather, program, "What is the weather in Oslo?")
 
     assert (solution.standing, solution.exit_code) == ("doubtful", 0)
     assert "DeadCall" in [finding.kind for finding in solution.findings]
@@ -62,35 +53,35 @@ def test_a_doubtful_answer_has_its_findings(cities: LocalAPI) -> None:
 
 
 @pytest.mark.parametrize("program", ["print(717710)", 'print("About 700,000 people")'])
-def test_an_answer_of_the_model_alone_is_unsupported(cities: LocalAPI, program: str) -> None:
+def test_an_answer_of_the_model_alone_is_unsupported(weather: LocalAPI, program: str) -> None:
     """Nothing of it rests on a reply: it counts as no answer for a script."""
-    solution = solve(cities, program)
+    solution = solve(weather, program)
 
     assert (solution.status, solution.standing, solution.exit_code) == ("answered", "unsupported", 1)
 
 
-def test_nothing_that_came_back_supports_a_no(cities: LocalAPI) -> None:
+def test_nothing_that_came_back_supports_a_no(weather: LocalAPI) -> None:
     """A loop over an empty list prints nothing of a reply, and still rests on it."""
-    cities.answer("GET", "/cities", {"results": []})
+    weather.answer("GET", "/cities", {"results": []})
     program = 'names = []\nfor city in GET_cities(query="Oslo")["results"]:\n    names.append(city["name"])\n'
-    solution = solve(cities, program + 'print(", ".join(names) or "No city")', "Is there a city called Oslo?")
+    solution = solve(weather, program + 'print(", ".join(names) or "No city")', "Is there a city called Oslo?")
 
     assert solution.standing != "unsupported"
 
 
-def test_no_standing_without_an_answer(cities: LocalAPI) -> None:
+def test_no_standing_without_an_answer(weather: LocalAPI) -> None:
     """A solve that failed has none, and shows no evidence."""
-    solution = solve(cities, "print(GET_cities()['nothing'])")
+    solution = solve(weather, "print(GET_cities()['nothing'])")
 
     assert (solution.standing, evidence_lines(solution), standing_text(solution)) == (None, [], None)
 
 
-def test_an_automatic_edit_is_shown(cities: LocalAPI) -> None:
+def test_an_automatic_edit_is_shown(weather: LocalAPI) -> None:
     """A line that the model did not write is marked as such: in the attempt, as an event, and in the log."""
     lines: list[str] = []
     wrong = RIGHT.replace("query=", "qurey=").replace('["population"])\n', '["population"]))\n', 1)
     model = ScriptedModel(wrong.replace("]))\n", "])\n"))
-    with Agent(cities.protocol, model=model, on_event=LineView(lines.append)) as agent:
+    with Agent(weather.protocol, model=model, on_event=LineView(lines.append)) as agent:
         solution = agent.solve(QUESTION)
 
     assert [attempt.mended for attempt in solution.attempts] == [False, True]

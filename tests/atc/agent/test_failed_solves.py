@@ -47,47 +47,37 @@ def test_an_endless_program_ends_at_its_limit(weather: LocalAPI) -> None:
     assert (solution.status, solution.exit_code) == ("limit", 4)
 
 
-@pytest.mark.parametrize("status", [401])
-def test_an_api_that_refuses_our_credentials_ends_the_solve(weather: LocalAPI, status: int) -> None:
-    """No program could do better, so the model is not asked again."""
-    weather.answer("GET", "/cities", {"message": "no"}, status=status)
+@pytest.mark.parametrize(
+    ("reply", "status", "named"),
+    [({"message": "no"}, 401, "401"), ("<!DOCTYPE html><html><body>Welcome</body></html>", 200, "web page")],
+)
+def test_an_api_of_no_use_ends_the_solve(weather: LocalAPI, reply: object, status: int, named: str) -> None:
+    """It refuses our credentials, or answers with a web page: no program could do better."""
+    weather.answer("GET", "/cities", reply, status=status)
     model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
 
     solution = Agent(weather.protocol, model=model).solve("Which city?")
 
     assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
-    assert "401" in solution.message
+    assert named in solution.message
 
 
-def test_an_api_that_answers_a_web_page_ends_the_solve(weather: LocalAPI) -> None:
-    weather.answer("GET", "/cities", "<!DOCTYPE html><html><body>Welcome</body></html>")
-    model = ScriptedModel('print(GET_cities(query="Oslo"))')
-
-    solution = Agent(weather.protocol, model=model).solve("Which city?")
-
-    assert (solution.status, solution.exit_code) == ("api_error", 6)
-    assert "web page" in solution.message
+HIDING = 'try:\n    print(GET_cities(query="Oslo"))\nexcept Exception as error:\n    print(error)'
 
 
-def test_an_api_that_is_down_ends_the_solve() -> None:
+@pytest.mark.parametrize(
+    ("mode", "program"),
+    [("attribute", 'print(GET_cities(query="Oslo"))'), ("attribute", HIDING), ("none", HIDING)],
+)
+def test_an_api_that_is_down_ends_the_solve(mode: str, program: str) -> None:
+    """Also where the program hides it."""
     with LocalAPI() as api:
         protocol = api.protocol
-    model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
-
-    solution = Agent(protocol, model=model).solve("Which city?")
-
-    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
-
-
-@pytest.mark.parametrize("mode", ["attribute", "none"])
-def test_an_api_that_is_down_is_told_though_the_program_hides_it(mode: str) -> None:
-    with LocalAPI() as api:
-        protocol = api.protocol
-    model = ScriptedModel('try:\n    print(GET_cities(query="Oslo"))\nexcept Exception as error:\n    print(error)')
+    model = ScriptedModel(program, 'print("never")')
 
     solution = Agent(protocol, model=model, mode=mode).solve("Which city?")
 
-    assert (solution.status, solution.exit_code) == ("api_error", 6)
+    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
 
 
 def test_an_api_that_answers_something_is_not_given_up(weather: LocalAPI) -> None:

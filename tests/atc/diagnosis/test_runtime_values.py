@@ -71,22 +71,16 @@ def test_nothing_is_guessed(rest: str, api: LocalAPI) -> None:
     assert facts(api, START + rest) == []
 
 
-def test_only_some_items_of_a_list_lack_the_key(api: LocalAPI) -> None:
-    """A fact speaks of any item; the evidence of the attribution names the one."""
-    program = 'for city in GET_cities(query="o")["results"]:\n    print(city["rank"])'
-
-    assert facts(api, program) == []
-
-
-def test_several_expressions_may_stand_for_the_value(api: LocalAPI) -> None:
-    """A function that makes all calls leaves open which of its results it was."""
-    program = (
+@pytest.mark.parametrize(
+    "program",
+    [
+        'for city in GET_cities(query="o")["results"]:\n    print(city["rank"])',
         "def read(name):\n    return GET_cities_city_id(city_id=name)\n"
-        'first, second = read("oslo"), read("oslo")\nprint(first["id"], second["mayor"], first["mayor"])'
-    )
-
+        'first, second = read("oslo"), read("oslo")\nprint(first["id"], second["mayor"], first["mayor"])',
+        'city = GET_cities_city_id(city_id="rome")\nprint(city["name"])',
+    ],
+    ids=["only some items lack the key", "several expressions may stand for the value", "the call failed"],
+)
+def test_what_is_open_is_no_fact(api: LocalAPI, program: str) -> None:
+    """A fact speaks of any item, of one expression, and of a response that came."""
     assert facts(api, program) == []
-
-
-def test_a_call_that_failed_has_no_response_to_read(api: LocalAPI) -> None:
-    assert facts(api, 'city = GET_cities_city_id(city_id="rome")\nprint(city["name"])') == []

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-
-import pytest
 
 from atc import Agent
 from atc.apps.server.compute_turn import ComputeTurn
@@ -13,13 +10,6 @@ from tests.local_api import Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 
 PROGRAM = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
-
-
-@pytest.fixture
-def weather() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
-        yield api
 
 
 def test_a_service_that_waits_holds_up_nobody(weather: LocalAPI) -> None:

@@ -1,4 +1,4 @@
-"""The API that the agent's programs call."""
+"""The API that an agent's programs call."""
 
 from __future__ import annotations
 
