@@ -1,21 +1,11 @@
-"""Programs of Home Search and Trip Booking that are wrong, made of right ones, and how a program fares."""
+"""Programs of Home Search and Trip Booking that are wrong, made of right ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
-from benchmarks.manipulation.environment import ManipulationTest, TestScore
-
 Mutate = Callable[[list[str]], list[str]]
-
-
-def outcome(environment: CriteriaEnvironment, test: ManipulationTest, program: str) -> TestScore:
-    """The score of a program."""
-    environment.reset(test)
-    environment.act(program)
-    return environment.score()
 
 
 def _criterion(lines: list[str]) -> int:

@@ -1,20 +1,10 @@
-"""What the tests of the services share: acting and judging, and texts around a right action that spoil it."""
+"""Texts around a right action of a service that spoil it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.manipulation.environment import ManipulationTest, TestScore
-from benchmarks.manipulation.http_environment import HTTPEnvironment
-
-__all__ = ["judged", "spoiled"]
-
-
-def judged(environment: HTTPEnvironment, test: ManipulationTest, action: str) -> TestScore:
-    """The score of an action."""
-    environment.reset(test)
-    environment.act(action)
-    return environment.score()
+__all__ = ["spoiled"]
 
 
 def spoiled(label: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,8 @@ import requests
 
 from benchmarks.manipulation.cat.cat_api import CatAPI
 from benchmarks.manipulation.environment import ManipulationTest
-from tests.benchmarks.manipulation.http_mutants import judged, spoiled
+from tests.benchmarks.manipulation.http_mutants import spoiled
+from tests.benchmarks.manipulation.suite_tasks import judged
 
 CHOICES = {
     "limit": ("1", "11", "12"),

@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.suite import open_environment
-from tests.benchmarks.manipulation.criteria_mutants import mutants, outcome
+from tests.benchmarks.manipulation.criteria_mutants import mutants
+from tests.benchmarks.manipulation.suite_tasks import judged
 
 
 @pytest.fixture(params=["home", "trip"])
@@ -36,7 +37,7 @@ def test_no_mutant_of_any_label_scores(tool: CriteriaEnvironment) -> None:
         (test.id, kind)
         for test in tool.tests[::5]
         for kind, program in mutants(test.labels[0])
-        if outcome(tool, test, program).value
+        if judged(tool, test, program).value
     ]
 
     assert scored == []

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.home.home_search import HomeSearch
 from benchmarks.manipulation.suite import open_environment
-from tests.benchmarks.manipulation.criteria_mutants import outcome
+from tests.benchmarks.manipulation.suite_tasks import judged
 
 PROGRAM = """\
 API.set_location("Bend")
@@ -76,7 +76,7 @@ def test_what_the_rules_refuse_is_not_executable(home: HomeSearch, program: str)
 
 def test_f1_counts_the_criteria_that_are_equal(home: HomeSearch) -> None:
     """Of six criteria, the two minima that a search fills in included, one is wrong."""
-    score = outcome(home, TEST, PROGRAM.replace("500000", "50000"))
+    score = judged(home, TEST, PROGRAM.replace("500000", "50000"))
 
     assert score.details == {
         "f1": pytest.approx(5 / 6),
@@ -90,5 +90,5 @@ def test_a_program_must_end_with_a_search(home: HomeSearch, released: HomeSearch
     without = "\n".join([*CALLS[:4], "API.set_min_price(0)", "API.set_min_square_feet(0)"])
     late = "\n".join([*CALLS[:3], CALLS[4], CALLS[3]])
 
-    assert [outcome(home, TEST, program).failure for program in (without, late)] == ["non-executable"] * 2
-    assert [outcome(released, TEST, program).value for program in (without, late)] == [1.0, 1.0]
+    assert [judged(home, TEST, program).failure for program in (without, late)] == ["non-executable"] * 2
+    assert [judged(released, TEST, program).value for program in (without, late)] == [1.0, 1.0]

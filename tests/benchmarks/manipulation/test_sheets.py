@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.manipulation.environment import ManipulationTest, TestScore
+from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.sheets.documented import documented_names
 from benchmarks.manipulation.sheets.sheets_environment import SheetsEnvironment
 from benchmarks.manipulation.sheets.tasks import called
+from tests.benchmarks.manipulation.suite_tasks import judged
 
 pytestmark = pytest.mark.manipulation
 
@@ -34,12 +35,6 @@ def released() -> Iterator[SheetsEnvironment]:
     environment = SheetsEnvironment(compat=True)
     yield environment
     environment.close()
-
-
-def scored(environment: SheetsEnvironment, test: ManipulationTest, program: str) -> TestScore:
-    environment.reset(test)
-    environment.act(program)
-    return environment.score()
 
 
 def test_with(label: str, *check: str, worksheets: Mapping[str, Any] | None = None) -> ManipulationTest:
@@ -107,7 +102,7 @@ def test_no_mutant_of_a_label_solves_its_test(sheets: SheetsEnvironment, kind: s
         changed = changed[::2]
 
     assert len(changed) >= 8
-    assert [(test.id, mutant) for test, mutant in changed if scored(sheets, test, mutant).value] == []
+    assert [(test.id, mutant) for test, mutant in changed if judged(sheets, test, mutant).value] == []
 
 
 def test_what_counts_as_equal(sheets: SheetsEnvironment) -> None:
@@ -120,17 +115,17 @@ def test_what_counts_as_equal(sheets: SheetsEnvironment) -> None:
         'worksheet.update("C2", "9")',
         'worksheet.update("C2", "=3*3", raw=False)',
     ):
-        assert scored(sheets, update, program).value == 1, program
+        assert judged(sheets, update, program).value == 1, program
     clear = test_with('worksheet.batch_clear(["C2:C5"])')
-    assert scored(sheets, clear, 'worksheet.batch_clear(["C2:E5"])').value == 1
+    assert judged(sheets, clear, 'worksheet.batch_clear(["C2:E5"])').value == 1
     copy = 'rows = pd.loc(get_as_dataframe("Sheet1"), "Cost", ">", {})\n'
     copy += 'set_with_dataframe(sheet.add_worksheet("A", {}, 9), rows)'
-    assert scored(sheets, test_with(copy.format(5, 9)), copy.format(6, 30)).value == 1
+    assert judged(sheets, test_with(copy.format(5, 9)), copy.format(6, 30)).value == 1
     filtered = test_with('worksheet.set_basic_filter("A1:C5")', "layout")
-    assert scored(sheets, filtered, "worksheet.set_basic_filter()").value == 1
+    assert judged(sheets, filtered, "worksheet.set_basic_filter()").value == 1
     bold = test_with('worksheet.format("A1", {"textFormat": {"bold": True}})', "format")
     form = '{"textFormat": {"bold": True, "italic": False}, "backgroundColor": {"red": 1, "green": 1, "blue": 1}}'
-    assert scored(sheets, bold, f'worksheet.format("A1", {form})').value == 1
+    assert judged(sheets, bold, f'worksheet.format("A1", {form})').value == 1
 
 
 def test_holes_of_the_released_scorer(sheets: SheetsEnvironment, released: SheetsEnvironment) -> None:
@@ -142,8 +137,8 @@ def test_holes_of_the_released_scorer(sheets: SheetsEnvironment, released: Sheet
         ('worksheet.update("A7", "x")\nworksheet.merge_cells("A7:B7")', 'worksheet.update("A7", "x")', "layout"),
     ):  # fmt: skip
         test = test_with(label, check)
-        assert scored(sheets, test, program).value == 0, label
-        assert scored(released, test, program).value == 1, label
+        assert judged(sheets, test, program).value == 0, label
+        assert judged(released, test, program).value == 1, label
     test = test_with('worksheet.update("C2", 9)')
     released.reset(test)
     released.act(f" {test.labels[0]} ")
@@ -189,7 +184,7 @@ def test_samples_are_no_tests(sheets: SheetsEnvironment) -> None:
         table = [[_number(cell.strip()) for cell in line.strip("|").split("|")]
                  for line in sample.goal.splitlines() if line.startswith("|")]  # fmt: skip
         test = ManipulationTest(sample.goal, sample.goal, (sample.action,), (), state={"worksheets": {"Sheet1": table}})
-        assert scored(sheets, test, sample.action).value == 1
+        assert judged(sheets, test, sample.action).value == 1
 
 
 def test_a_label_that_does_not_run_is_named(sheets: SheetsEnvironment) -> None:

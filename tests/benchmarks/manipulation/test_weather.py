@@ -12,7 +12,8 @@ import requests
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.weather.open_weather import OpenWeather
 from sandbox import Sandbox
-from tests.benchmarks.manipulation.http_mutants import judged, spoiled
+from tests.benchmarks.manipulation.http_mutants import spoiled
+from tests.benchmarks.manipulation.suite_tasks import judged
 
 WEATHER = "curl -X GET 'https://api.openweathermap.org/data/2.5/weather?{}&appid={{API_KEY}}{}'"
 FIRST = {"units": "standard", "mode": "json", "lang": "en", "limit": "1"}
