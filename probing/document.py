@@ -55,23 +55,20 @@ def openapi_document(
         if tool.servers != protocol.servers:
             operation["servers"] = [{"url": server.url} for server in tool.servers]
         paths.setdefault(path, {})[tool.method.lower()] = operation
-    document: dict[str, Any] = {
-        "openapi": "3.1.0",
-        "info": {"title": protocol.title or "API", "version": protocol.version or "1"},
-        "servers": [{"url": server.url} for server in protocol.servers],
-        "paths": paths,
-    }
-    if protocol.description:
-        document["info"]["description"] = protocol.description
-    if not protocol.servers:
-        del document["servers"]
+    title, version = protocol.title or "API", protocol.version or "1"
     schemes = {scheme.name: _security_scheme(scheme) for scheme in protocol.security_schemes}
-    if schemes or protocol.definitions:
-        document["components"] = {
-            **({"securitySchemes": schemes} if schemes else {}),
-            **({"schemas": _relocated(dict(protocol.definitions))} if protocol.definitions else {}),
-        }
-    return document
+    return _telling(
+        openapi="3.1.0",
+        info=_telling(title=title, version=version, description=protocol.description),
+        servers=[{"url": server.url} for server in protocol.servers],
+        paths=paths,
+        components=_telling(securitySchemes=schemes, schemas=dict(protocol.definitions)),
+    )
+
+
+def _telling(**entries: Any) -> dict[str, Any]:
+    """The entries that are not empty, in their order."""
+    return {key: value for key, value in entries.items() if value}
 
 
 def usage_examples(file: str) -> dict[str, tuple[str, str]]:
@@ -96,37 +93,36 @@ def usage_examples(file: str) -> dict[str, tuple[str, str]]:
 
 
 def _media(body: Body) -> dict[str, Any]:
-    media: dict[str, Any] = {"schema": _relocated(dict(body.schema))}
+    media: dict[str, Any] = {"schema": dict(body.schema)}
     if body.root and family(body.media_type) == "xml" and "xml" not in media["schema"]:
         media["schema"]["xml"] = {"name": body.root}
     encoding = {
         name: ({"style": field.style, "explode": field.explode} if field.style else {})
-        | ({"contentType": field.media_type} if field.media_type else {})
+        | _telling(contentType=field.media_type)
         for name, field in body.encoding.items()
     }
-    return {**media, "encoding": encoding} if encoding else media
+    return media | _telling(encoding=encoding)
 
 
 def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict[str, Any]:
-    operation: dict[str, Any] = {"operationId": identifier}
-    if tool.tags:
-        operation["tags"] = list(tool.tags)
-    if tool.name != tool_name(tool.method, tool.path):
-        operation[NAME] = tool.name
-    for key in ("summary", "description"):
-        if getattr(tool, key):
-            operation[key] = getattr(tool, key)
     constraints = finding.constraints if finding is not None else []
-    if tool.parameters:
-        operation["parameters"] = [_parameter(parameter, constraints) for parameter in tool.parameters]
+    body: dict[str, Any] = {}
     if tool.body is not None:
         content = {body.media_type: _media(body) for body in (tool.body, *tool.body.others)}
-        operation["requestBody"] = {"required": tool.body.required, "content": content}
-    if tool.deprecated:
-        operation["deprecated"] = True
-    if tool.security:
-        operation["security"] = [{name: [] for name in names} for names in tool.security]
-    operation["responses"] = _responses(tool, finding)
+        body = {"required": tool.body.required, "content": content}
+    own_name = tool.name if tool.name != tool_name(tool.method, tool.path) else ""
+    operation = _telling(
+        operationId=identifier,
+        tags=list(tool.tags),
+        **{NAME: own_name},
+        summary=tool.summary,
+        description=tool.description,
+        parameters=[_parameter(parameter, constraints) for parameter in tool.parameters],
+        requestBody=body,
+        deprecated=tool.deprecated,
+        security=[{name: [] for name in names} for names in tool.security],
+        responses=_responses(tool, finding),
+    )
     for constraint in constraints:
         if constraint.kind == "page_size":
             operation["x-page-size"] = {"items": constraint.value, "evidence": constraint.evidence}
@@ -138,15 +134,14 @@ def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict
 def _responses(tool: Tool, finding: ToolFinding | None) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for response in tool.responses:
-        media: dict[str, Any] = {"schema": _relocated(dict(response.schema))} if response.schema else {}
+        media = _telling(schema=dict(response.schema or {}))
         if response.examples:
             media["example"] = response.examples[0]
-        entry: dict[str, Any] = {"description": response.description or "as documented"}
-        if response.headers:
-            entry["headers"] = {name: {"schema": _relocated(dict(part))} for name, part in response.headers.items()}
-        if media:
-            entry["content"] = {response.media_type or "application/json": media}
-        responses[response.status] = entry
+        responses[response.status] = _telling(
+            description=response.description or "as documented",
+            headers={name: {"schema": dict(part)} for name, part in response.headers.items()},
+            content={response.media_type or "application/json": media} if media else None,
+        )
     if finding is None:
         return responses or {"default": {"description": "not observed"}}
     if (finding.is_complete or finding.outcome == "always_empty") and finding.status is not None:
@@ -181,7 +176,7 @@ def _error_example(status: str, call: RefusedCall | None) -> dict[str, Any]:
 
 def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[str, Any]:
     """A parameter with its constraints; `x-observed` is their evidence."""
-    schema = dict(_relocated(dict(parameter.schema)))
+    schema: dict[str, Any] = dict(parameter.schema)
     constraints = [constraint for constraint in constraints if constraint.argument == parameter.argument]
     observed = {constraint.kind: constraint.value for constraint in constraints}
     if "default" in observed:
@@ -191,8 +186,7 @@ def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[
         inner["enum"] = observed["values"]
     required = parameter.required or parameter.location == "path" or "required" in observed
     entry: dict[str, Any] = {"name": parameter.name, "in": parameter.location, "required": required}
-    if parameter.description:
-        entry["description"] = parameter.description
+    entry |= _telling(description=parameter.description)
     if type_of(parameter.schema) in ("array", "object") and parameter.style in _STYLES:
         entry |= {"style": parameter.style, "explode": parameter.explode}
     if parameter.reserved:
@@ -206,14 +200,3 @@ def _security_scheme(scheme: SecurityScheme) -> dict[str, object]:
     if scheme.kind == "apiKey":
         return {"type": "apiKey", "in": scheme.location, "name": scheme.parameter}
     return {"type": "http", "scheme": "basic" if scheme.kind == "basic" else "bearer"}
-
-
-def _relocated(value: Any) -> Any:
-    """A schema whose definitions are components of the document."""
-    if isinstance(value, list):
-        return [_relocated(part) for part in value]
-    if not isinstance(value, Mapping):
-        return value
-    moved = {key: _relocated(part) for key, part in value.items()}
-    target = moved.get("$ref")
-    return {**moved, "$ref": f"#/components/schemas/{target.rpartition('/')[2]}"} if isinstance(target, str) else moved

@@ -1,4 +1,4 @@
-"""Restore the references to named schemas, so that each is written once."""
+"""Restore the references to named schemas, so that each is written once, among the components of a document."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from probing.schema.infer import is_trivial
-from protocols.model import Parameter, Protocol, Response, Schema, Tool
+from protocols.model import Body, Parameter, Protocol, Response, Schema, Tool
 
 __all__ = ["with_references"]
 
+_COMPONENTS = "#/components/schemas/"
+
 
 def with_references(protocol: Protocol) -> Protocol:
-    """The protocol with `$ref` instead of named schemas; `definitions` has those in use."""
+    """The protocol with `$ref` instead of named schemas, as a document has it; `definitions` has those in use."""
     naming = _ReferenceWriter(protocol)
     tools = tuple(naming.tool(tool) for tool in protocol.tools)
     definitions = dict(protocol.definitions)
@@ -35,19 +37,23 @@ class _ReferenceWriter:
         self.waiting: list[str] = []
 
     def tool(self, tool: Tool) -> Tool:
-        body = tool.body
         return replace(
             tool,
             parameters=tuple(map(self._parameter, tool.parameters)),
-            body=replace(body, schema=self.schema(body.schema)) if body is not None else None,
+            body=self._body(tool.body) if tool.body is not None else None,
             responses=tuple(map(self._response, tool.responses)),
         )
+
+    def _body(self, body: Body) -> Body:
+        return replace(body, schema=self.schema(body.schema), others=tuple(map(self._body, body.others)))
 
     def _parameter(self, parameter: Parameter) -> Parameter:
         return replace(parameter, schema=self.inside(parameter.schema))
 
     def _response(self, response: Response) -> Response:
-        return replace(response, schema=self.schema(response.schema) if response.schema is not None else None)
+        schema = self.schema(response.schema) if response.schema is not None else None
+        headers = {name: self.inside(part) for name, part in response.headers.items()}
+        return replace(response, schema=schema, headers=headers)
 
     def schema(self, schema: Schema) -> Schema:
         """A reference if the schema has a name, else the schema with references inside."""
@@ -55,11 +61,13 @@ class _ReferenceWriter:
         if name is None:
             return self.inside(schema)
         self.waiting.append(name)
-        return {"$ref": f"#/$defs/{name}"}
+        return {"$ref": f"{_COMPONENTS}{name}"}
 
     def inside(self, schema: Schema) -> Schema:
         """The schema itself, with references inside it."""
-        return {key: self._part(part) for key, part in schema.items()}
+        written = {key: self._part(part) for key, part in schema.items()}
+        target = written.get("$ref")
+        return {**written, "$ref": f"{_COMPONENTS}{target.rpartition('/')[2]}"} if isinstance(target, str) else written
 
     def _part(self, value: Any) -> Any:
         if isinstance(value, Mapping):
