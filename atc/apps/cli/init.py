@@ -32,7 +32,8 @@ _FILE = Template("""\
 api = $api
 $base_url
 $auth
-# The model; `atc model list` shows the local ones, and "openai:NAME" is any OpenAI-compatible endpoint.
+# The model; `atc model list` shows the local ones, "openai:NAME" is any OpenAI-compatible endpoint, and
+# "anthropic:NAME" a provider's. A model is given up after so many seconds of silence: silence = 120
 model = $model
 
 # Calls that may change something: "ask", "allow", "deny", "simulate" or "plan".
