@@ -86,7 +86,6 @@ def _model_check(name: str) -> Check:
     from atc.engines import files
     from atc.engines.names import parse
     from atc.models import checked_model
-    from atc.models.providers import is_provider
 
     scheme, _, rest = name.partition(":")
     try:
@@ -99,13 +98,11 @@ def _model_check(name: str) -> Check:
             return Check("model", name, "missing", "the default; its engine is not installed", _install("hf"))
         if scheme == "replay" and not Path(rest).is_file():
             return Check("model", name, "missing", f"the default; there is no file {rest}", "record one: --record FILE")
-        if is_provider(scheme) and not _has_extra("providers"):
-            return Check("model", name, "missing", "the default; its library is not installed", _install("providers"))
         checked_model(name)
         if scheme == "openai" and not os.environ.get("OPENAI_API_KEY", "").strip():
             return Check("model", name, "missing", "the default; it needs a key", "export OPENAI_API_KEY=…")
     except ATCError as error:
-        remedy = f"atc model pull {name}" if scheme in ("local", "openvino") else "name another: atc init SPEC --force"
+        remedy = f"atc model pull {name}" if scheme in ("local", "openvino") else ""
         return Check("model", name, "missing", f"the default; {error}", remedy)
     return Check("model", name, "ok", "the default; not asked")
 

@@ -80,6 +80,18 @@ def test_the_command_checks_the_name_of_a_model_first() -> None:
     assert "did you mean anthropic:claude-sonnet-4-5?" in process.stderr
 
 
+def test_a_provider_without_its_extra_is_told_first(tmp_path: Path) -> None:
+    """Exit 5 and what to install, before a document is read."""
+    program = (
+        "import sys\nsys.modules['any_llm'] = None\nfrom atc.apps.cli import main\n"
+        "main(['solve', 'Who?', '--api', 'http://127.0.0.1:9/api.yaml', '--model', 'anthropic:small'])"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert process.returncode == 5
+    assert "anthropic:small needs the extra `providers`: pip install 'atc-toolchain[providers]'" in process.stderr
+
+
 def test_importing_the_interface_loads_no_engine() -> None:
     """`import atc.models` is quick, and so is naming a model: engines come with the first question."""
     program = (
