@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from probing.redact.keys import KEYS
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import resolve, type_of, variants
 from protocols.text.words import is_identifier, singular, words
@@ -34,23 +35,6 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 """Descriptions of something about a secret: its name, its age, its algorithm."""
-_ABOUT = frozenset(
-    {"algorithm", "at", "by", "count", "created", "date", "description", "enabled", "expires", "expiry", "fingerprint"}
-    | {"format", "hint", "href", "id", "kind", "label", "length", "link", "modified", "name", "note", "on", "owner"}
-    | {"path", "prefix", "public", "role", "scope", "size", "state", "status", "time", "title", "ttl", "type"}
-    | {"updated", "uri", "url", "user", "username", "uuid", "version"}
-)
-"""Last words of the keys of a secret's record that hold no secret."""
-_CONTENTS = frozenset({"content", "data", "hash", "key", "material", "plaintext", "secret", "string", "token", "value"})
-"""Last words of the keys that hold the secret itself."""
-_RECORDS = frozenset({"credential", "password", "secret", "token", "tsigkey"})
-"""Last words of the name of a secret's schema."""
-_FILLERS = frozenset(
-    {"create", "detail", "dto", "patched", "read", "request", "response", "schema", "serializer", "write"}
-)
-"""Words in the name of a schema that say how it is used."""
-_KEYS = frozenset({"access", "api", "auth", "private", "secret", "service", "shared", "signing", "tsig"})
-"""Words before `key` in the name of a secret's schema."""
 
 
 class DocumentedValue:
@@ -112,12 +96,12 @@ class DocumentedValue:
         if any(str(schema.get("format")).lower() in _FORMATS for schema in texts):
             return True
         last = singular((words(key) or ("",))[-1])
-        if last in _ABOUT or (is_identifier(key) and last != "key"):
+        if last in KEYS["about secrets"] or (is_identifier(key) and last != "key"):
             return False
         described = any(_describes_secret(str(schema.get("description") or "")) for schema in texts)
         written = any(schema.get("writeOnly") is True for schema in texts)
         named = any(_is_record(self._name(schema)) for schema in texts if type_of(schema) == "string")
-        return described or written or named or (last in _CONTENTS and any(map(_is_record, holders)))
+        return described or written or named or (last in KEYS["secret contents"] and any(map(_is_record, holders)))
 
 
 def documented_reply(protocol: Protocol, tool: Tool, status: int | None) -> DocumentedValue:
@@ -159,7 +143,7 @@ def _describes_secret(text: str) -> bool:
 def _is_record(name: str) -> bool:
     """True for the name of a schema that holds a secret: `TSIGKey`, `ApiToken`, `PaginatedCredentialList` is none."""
     parts = [singular(part) for part in words(name)]
-    parts = [part for part in parts if part not in _FILLERS]
+    parts = [part for part in parts if part not in KEYS["schema fillers"]]
     if not parts or "page" in parts:
         return False
-    return parts[-1] in _RECORDS or (parts[-1] == "key" and not _KEYS.isdisjoint(parts))
+    return parts[-1] in KEYS["secret records"] or (parts[-1] == "key" and not KEYS["secret keys"].isdisjoint(parts))

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 
+from probing.redact.keys import KEYS
 from protocols.text.words import singular, words
 
 __all__ = ["CARD_LINE", "INITIALS", "TITLED", "is_persons", "looks_like_name", "name_forms"]
 
-_PERSONS = frozenset(
-    {"applicant", "approver", "assignee", "attendee", "author", "candidate", "chair", "collaborator", "commenter"}
-    | {"committer", "contact", "contributor", "creator", "customer", "editor", "employee", "guest", "instructor"}
-    | {"invitee", "lecturer", "lodger", "mentor", "moderator", "organiser", "organizer", "owner", "participant"}
-    | {"passenger", "patient", "presenter", "recipient", "reporter", "reviewer", "sender", "speaker", "student"}
-    | {"submitter", "subscriber", "teacher", "tenant", "traveler", "traveller", "user", "visitor", "volunteer"}
-)
-"""Private persons; `actor`, `artist` and `person` are mostly those of public databases."""
 _PARTICLES = r"(?:(?:al|bin|da|de|del|della|den|der|di|do|dos|du|el|la|le|ten|ter|van|von|zu)[ ]){0,3}"
 _WORD = r"[^\W\d_a-z](?:[^\W\d_]|['\u2019-](?=[^\W\d_]))*"
 _NAME = re.compile(rf"{_WORD}\.?(?:[ ]{_PARTICLES}{_WORD}\.?){{1,3}}")
@@ -38,7 +31,7 @@ def is_persons(key: str) -> bool:
     """True for a key or an entity that is a private person: `speakers`, `created_by`."""
     parts = words(key)
     parts = parts[:-1] if parts[-1:] == ("name",) else parts
-    return bool(parts) and (singular(parts[-1]) in _PERSONS or (len(parts) > 1 and parts[-1] == "by"))
+    return bool(parts) and (singular(parts[-1]) in KEYS["persons"] or (len(parts) > 1 and parts[-1] == "by"))
 
 
 def looks_like_name(text: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from urllib.parse import quote, quote_plus
 
 from probing.redact.documented import DocumentedValue
+from probing.redact.keys import KEYS
 from probing.redact.names import CARD_LINE, INITIALS, TITLED, is_persons, looks_like_name, name_forms
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 
@@ -36,34 +37,8 @@ number: a text with a digit in it (but a URL or path), or a whole number
 mixed: a text with a digit in it (but a URL or path)
 """
 
-# Keys, by their last words.
-_SECRET = frozenset(
-    {"access key", "api key", "apikey", "auth key", "authorization", "bearer", "cookie", "credential", "csrf"}
-    | {"encryption key", "jwt", "passcode", "passphrase", "passwd", "password", "private key", "pwd", "secret"}
-    | {"secret key", "session id", "session key", "sessionid", "signing key", "token", "xsrf"}
-)
-_NUMBER = frozenset(
-    {"access code", "account number", "card number", "cell phone", "credit card", "cvc", "cvv", "fax", "iban"}
-    | {"mobile", "national id", "otp", "otp code", "passport", "phone", "pin", "pin code", "post code", "postal"}
-    | {"postal code", "postcode", "security code", "social security", "ssn", "tax id", "tax number", "tel"}
-    | {"telephone", "verification code", "zip", "zip code", "zipcode"}
-)
-_PERSONAL = frozenset(
-    {"address", "cardholder", "contact name", "customer name", "display name", "e mail", "email", "family name"}
-    | {"first name", "firstname", "full name", "fullname", "given name", "holder name", "last name", "lastname"}
-    | {"legal name", "login", "maiden name", "middle name", "nickname", "patient name", "recipient name", "street"}
-    | {"surname", "user name", "username"}
-)
 _NAMES_OF_PERSONS = {("name",), ("title", "name"), ("label",), ("full", "name"), ("public", "name")}
 """Keys of a person's name in a record about the person."""
-_BIRTH = frozenset({"birth date", "birthdate", "birthday", "date of birth", "dob"})
-_REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone", "telephone", "user name", "username"})
-"""Keys of a private person's record, unlike a film star's in a database."""
-_PAGES = ("continuation", "cursor", "delta", "next", "page", "pagination", "prev", "previous", "skip", "stop", "sync")
-_PAGE_TOKENS = {f"{word} token" for word in _PAGES}
-_HARMLESS = frozenset({"ip address", "last login", "previous login"} | _PAGE_TOKENS)  # an address is known by its form
-_FILLERS = frozenset({"digest", "hash", "line", "no", "number", "value"})
-"""Fillers at the end of a key: `password_hash`, `phone_number`, `address_line_2`."""
 _BELOW: dict[str, _Rule] = {
     **dict.fromkeys(("address", "name", "street"), "personal"),
     **dict.fromkeys(("cookie", "credential", "secret"), "secret"),
@@ -71,13 +46,6 @@ _BELOW: dict[str, _Rule] = {
     **dict.fromkeys(("api key", "password", "token"), "mixed"),
 }
 """Rules for the members of an object, by its key."""
-_LABELS = frozenset({"count", "country", "id", "kind", "label", "status", "total", "type"})
-"""Words of members that are exempt."""
-_HASHES = frozenset({"checksum", "commit", "digest", "etag", "fingerprint", "hash", "md", "sha"})
-_OPAQUE = frozenset({"cursor", "marker"})
-_SIGNS = frozenset({"credential", "hmac", "key", "sig", "signature"})
-_NUMBERED = frozenset({"barcode", "ean", "gtin", "id", "ids", "isbn", "sku", "upc"})
-"""Last words of keys with long numbers that are no card number."""
 
 # Values, whatever their key.
 _PREFIX = (
@@ -119,7 +87,9 @@ _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
 
 _START = r"(?:(?<!(?<!\\)[^\W_])|(?<=%[\dA-F]{2}))"
 """Not preceded by a letter, except in an escape such as `\\n` or `%20`."""
-_WORDS = frozenset(" ".join(_SECRET | _NUMBER | _PERSONAL | _BIRTH | {"false none null true"}).split())
+_WORDS = frozenset(
+    " ".join(KEYS["secret"] | KEYS["number"] | KEYS["personal"] | KEYS["birth"] | {"false none null true"}).split()
+)
 
 
 class Redactor:
@@ -351,7 +321,7 @@ def _member(holder: object, key: str, value: object, around: _BodyPart, private:
     noun = noun_of(key)
     noun = around.noun if not noun or noun in WRAPPERS else noun
     short = isinstance(value, str) and len(value) < 3  # such as the code of a state
-    if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
+    if short or KEYS["labels"] & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
         below = ""
     rule = _rule(key, private)
     if not rule and (is_persons(key) or (words(key) in _NAMES_OF_PERSONS and is_persons(around.noun))):
@@ -370,7 +340,7 @@ def _phrases(key: str) -> tuple[str, ...]:
     while parts:
         last = [*parts[:-1], singular(parts[-1])]
         phrases |= {" ".join(last[-length:]): None for length in (3, 2, 1)}
-        if not (parts[-1] in _FILLERS or parts[-1].isdecimal()):
+        if not (parts[-1] in KEYS["fillers"] or parts[-1].isdecimal()):
             break
         parts.pop()
     return tuple(phrases)
@@ -379,21 +349,22 @@ def _phrases(key: str) -> tuple[str, ...]:
 def _rule(key: str, private: bool) -> _Rule:
     """The rule of a key, in an object that is a private person's record or not."""
     phrases = set(_phrases(key))
-    if phrases & _HARMLESS:
+    if phrases & KEYS["harmless"]:
         return ""
     if words(key) == ("tokens",):  # maybe of a tokenizer
         return "mixed"
-    if phrases & _SECRET:
+    if phrases & KEYS["secret"]:
         return "secret"
-    if phrases & _NUMBER:
+    if phrases & KEYS["number"]:
         return "number"
-    return "personal" if phrases & _PERSONAL or (private and (phrases & _BIRTH or words(key) == ("name",))) else ""
+    is_personal = phrases & KEYS["personal"] or (private and (phrases & KEYS["birth"] or words(key) == ("name",)))
+    return "personal" if is_personal else ""
 
 
 def _is_private(record: dict[str, object]) -> bool:
     """True if an object looks like the record of a private person."""
     phrases = {phrase for key, value in record.items() if not isinstance(value, bool) for phrase in _phrases(key)}
-    return bool(phrases & _REACHED or (phrases & _BIRTH and phrases & {"address", "street"}))
+    return bool(phrases & KEYS["reached"] or (phrases & KEYS["birth"] and phrases & {"address", "street"}))
 
 
 def _evident_secrets(text: str, key: str) -> Iterator[str]:
@@ -404,11 +375,11 @@ def _evident_secrets(text: str, key: str) -> Iterator[str]:
         yield from (match[0] for match in pattern.finditer(text) if not match[0].startswith("git@"))
     for match in _QUERY.finditer(text):
         last = words(match[1])[-1:]
-        if _rule(match[1], False) == "secret" or (_SIGNS & set(last) and re.search(r"\d|.{16}", match[2])):
+        if _rule(match[1], False) == "secret" or (KEYS["signs"] & set(last) and re.search(r"\d|.{16}", match[2])):
             yield match[2]
     last = words(key)[-1:]
     for match in _CARD.finditer(text):
-        if not (match[0].isdigit() and _NUMBERED & set(last)):
+        if not (match[0].isdigit() and KEYS["numbered"] & set(last)):
             yield _valid_prefix(match[0], _is_card)
     yield from (match["name"] for pattern in (INITIALS, TITLED) for match in pattern.finditer(text))
     if "BEGIN:V" in text:
@@ -434,9 +405,9 @@ def _is_random(match: re.Match[str]) -> bool:
 
 def _is_usable(match: re.Match[str], key: str) -> bool:
     """True if a random text is an identifier, a cursor or a hash, by its key or by its place in a URL."""
-    if (is_identifier(key) and words(key)[-1:] != ("key",)) or set(_phrases(key)) & (_HARMLESS | _OPAQUE):
+    if (is_identifier(key) and words(key)[-1:] != ("key",)) or set(_phrases(key)) & (KEYS["harmless"] | KEYS["opaque"]):
         return True
-    if _HASHES & set(words(key)) and _HEX.fullmatch(match[0]):
+    if KEYS["hashes"] & set(words(key)) and _HEX.fullmatch(match[0]):
         return True
     return bool(re.search(r"[?&;][\w.-]+=\Z", match.string[max(0, match.start() - 80) : match.start()]))
 
