@@ -204,6 +204,10 @@ class Endpoint(ModelBase):
             yield
         except BrokenStreamError as error:
             raise ModelError(f"{endpoint} {error} ({self.name}); ask again") from None
+        except TimeoutError:
+            raise ModelError(
+                f"{endpoint} was silent for {self._silence:g} seconds in the middle of its answer ({self.name})"
+            ) from None
         except openai.APITimeoutError:
             raise ModelError(
                 f"{endpoint} was silent for {self._silence:g} seconds, {RETRIES + 1} times ({self.name})"
@@ -240,7 +244,7 @@ class Endpoint(ModelBase):
 def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> Any:
     """The chat completion of a response: put together from its parts if it is streamed, else as it is.
 
-    Raises: ValueError: It holds something else. BrokenStreamError.
+    Raises: ValueError: It holds something else. BrokenStreamError. TimeoutError: It was silent for too long.
     """
     import openai
 
@@ -256,7 +260,7 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
         for chunk in response.parse():
             answer.add(chunk)
     except openai.APITimeoutError:
-        raise
+        raise TimeoutError from None
     except openai.APIConnectionError:  # the answer itself tells whether it had come to its end
         pass
     return answer.completion()

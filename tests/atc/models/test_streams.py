@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -124,9 +125,18 @@ def test_silence_in_the_middle_of_an_answer(chat: ChatEndpoint) -> None:
     """The limit counts from the last byte on; the connection is closed."""
     chat.pieces, chat.hangs = ("print(",), True
 
-    with pytest.raises(ModelError, match=r"was silent for 0\.5 seconds"):
+    with pytest.raises(ModelError, match=r"was silent for 0\.5 seconds in the middle of its answer"):
         Endpoint("m", base_url=chat.url, silence=0.5).complete(QUESTION)
     assert chat.closed.wait(60)
+    assert len(chat.requests) == 1
+
+
+def test_an_endpoint_that_never_answers() -> None:
+    """It is asked three times, as the message says."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        with pytest.raises(ModelError, match=r"was silent for 0\.1 seconds, 3 times"):
+            Endpoint("m", base_url=url, silence=0.1).complete(QUESTION)
 
 
 def test_a_connection_that_is_lost_in_the_middle_of_an_answer() -> None:
