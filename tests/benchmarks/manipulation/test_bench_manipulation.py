@@ -13,18 +13,20 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from atc.models import Completion, Message, Usage
+from atc.models import Completion, Message, Model, Usage
+from benchmarks.harness.engines import thread_engine
+from benchmarks.harness.runner import Runner
 from benchmarks.manipulation.complexity import request_parameters
-from benchmarks.manipulation.environment import Environment
+from benchmarks.manipulation.environment import Environment, ManipulationTest
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.manipulation.suite_run import ManipulationSettings, TestRunner
+from benchmarks.manipulation.suite_run import ManipulationSettings, SuiteEnvironment, SuiteTask, TestRunner
+from benchmarks.manipulation.suite_summary import SuiteScorer, TestFigures
 from benchmarks.report.manipulation_tables import manipulation_tables
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError
 from tests.benchmarks.manipulation.perfect import LabelModel
-from tests.benchmarks.manipulation.suite_runs import run_suite
 from tests.benchmarks.manipulation.suite_tasks import SUITE
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.benchmarks.report_runs import metrics, task, write_run
@@ -198,6 +200,15 @@ def test_step_by_step_the_observation_takes_the_place_of_the_goal() -> None:
 # The runner
 
 
+def run_suite(
+    tool: Environment, settings: ManipulationSettings, model: Model, tests: Sequence[ManipulationTest], out: Path
+) -> list[TestFigures]:
+    """The figures of some tests of a tool, run by the harness into a folder."""
+    suite = SuiteEnvironment({tool.name: tool}, settings, model)
+    runner = Runner(settings, suite, SuiteScorer(), thread_engine(suite))
+    return [result.figures for result in runner.run([SuiteTask(tool.name, test) for test in tests], out)]
+
+
 def ended(environment: Environment, settings: ManipulationSettings, model: object, out: Path) -> list[str | None]:
     tests = environment.tests
     return [figures.metrics.error for figures in run_suite(environment, settings, model, tests, out)]  # type: ignore[arg-type]
@@ -221,13 +232,6 @@ def test_a_perfect_generator_solves_everything_and_mutants_fail_in_the_published
 
 
 # The modes of an agent
-
-
-def test_an_agent_solves_the_same_tests(tiny: TinyEnvironment, tmp_path: Path) -> None:
-    """`--mode none` writes a program for the goal, and the environment judges what it did."""
-    answers = {goal: f"{label}\nprint('done')\n```" for goal, label in perfect(tiny).items()}
-
-    assert ended(tiny, replace(SETTINGS, mode="none"), GoalModel(answers), tmp_path) == [None] * 8
 
 
 def test_a_revision_does_not_act_on_what_a_failed_program_left(tiny: TinyEnvironment) -> None:
