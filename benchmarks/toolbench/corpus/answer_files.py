@@ -27,13 +27,13 @@ _FINISHED_LEVELS = 3
 """Levels of action inputs, that of the answer included, that an answer marks as finished."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Node:
     """A node in the making."""
 
     kind: str
     text: str
-    depth: int
+    above: _Node | None = None
     observation: str = ""
     code: int | None = None
     pruned: bool = False
@@ -41,12 +41,16 @@ class _Node:
     expand_num: int = 0
     children: list[_Node] = field(default_factory=list)
 
+    def path(self) -> list[_Node]:
+        """The nodes from below the root to this one."""
+        return [*self.above.path(), self] if self.above is not None else []
+
     def to_json(self, children: bool = True) -> dict[str, Any]:
         data: dict[str, Any] = {
             "is_terminal": False,
             "pruned": self.pruned,
             "finished": self.finished,
-            "depth": self.depth,
+            "depth": len(self.path()),
             "node_type": self.kind,
             "description": self.text,
             "Elo": 1000.0,
@@ -106,8 +110,8 @@ def published_answer(
     given_up = next((node for root in roots for node in root.walk() if node.code == 4), None)
     is_tree = mode == "dfsdt"
     chosen = leaf or (given_up if is_tree else None)
-    _mark_finished(roots, leaf)
-    path = _path(roots, chosen) if chosen is not None else []
+    _mark_finished(leaf)
+    path = chosen.path() if chosen is not None else []
     functions = [*(toolllama.record_schema(record) for record in query.records), dict(toolllama.own_prompt().finish)]
     generation: dict[str, Any] = {
         "valid_data": chosen is not None,
@@ -131,7 +135,7 @@ def published_answer(
         root = next((root for root in roots if chosen in list(root.walk())), roots[-1])
         limits = {"single_chain_max_step": depth, "tree_beam_size": settings["width"]}
         limits |= {"max_query_count": settings["max_model_calls"] or None, "answer": 1, "with_filter": False}
-        depths = [node.depth for node in root.walk()]
+        depths = [len(node.path()) for node in root.walk()]
         tree = {"size": len(depths), "max_length": max(depths) + 1, "tree": root.to_json()}
         return {**shared, "tree": tree, "forward_args": limits}
     chains = [list(root.walk())[1:] for root in roots]
@@ -203,38 +207,26 @@ def _grow(messages: Sequence[_Message]) -> list[_Node]:
     roots: dict[int, _Node] = {}
     ends: dict[int, _Node] = {}
     for message in messages:
-        root = roots.setdefault(message.trial, _Node("Action Input", "", 0))
+        root = roots.setdefault(message.trial, _Node("Action Input", ""))
         end = ends.get(message.parent, root)
         steps: list[tuple[str, str, str, int | None]] = []
         steps += [("Thought", message.thought, "", None)] if message.thought or not message.calls else []
         for name, arguments, observation, code in message.calls:
             steps += [("Action", name, "", None), ("Action Input", arguments, observation, code)]
         for kind, text, observation, node_code in steps:
-            node = _Node(kind, text, end.depth + 1, observation, node_code)
+            node = _Node(kind, text, end, observation, node_code)
             end.children.append(node)
             end = node
         end.expand_num = message.id
         end.pruned = message.outcome in ("give_up", "depth", "error", "limit")
         ends[message.id] = end
-    return list(roots.values()) or [_Node("Action Input", "", 0)]
+    return list(roots.values()) or [_Node("Action Input", "")]
 
 
-def _path(roots: Sequence[_Node], end: _Node) -> list[_Node]:
-    """The nodes from below a root to a node."""
-
-    def search(node: _Node) -> list[_Node]:
-        if node is end:
-            return [node]
-        below = next((path for child in node.children if (path := search(child))), [])
-        return [node, *below] if below else []
-
-    return next(path for root in roots if (path := search(root)))[1:]
-
-
-def _mark_finished(roots: Sequence[_Node], leaf: _Node | None) -> None:
+def _mark_finished(leaf: _Node | None) -> None:
     """Mark the nodes of an answer from its end up to the third action input."""
     levels = 0
-    for node in reversed(_path(roots, leaf)) if leaf is not None else ():
+    for node in reversed(leaf.path()) if leaf is not None else ():
         levels += node.kind == "Action Input"
         node.finished = levels <= _FINISHED_LEVELS
 
