@@ -25,10 +25,6 @@ class JudgedRun:
     subset: str
     answers: Mapping[str, JudgedAnswer]
 
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the queries, in their order."""
-        return tuple(sorted(self.answers, key=by_id))
-
 
 def open_answers(place: Path, method: str | None = None) -> JudgedRun:
     """Read what `place` holds: a run's `answers/`, else its `tasks/`; a folder of answer files; a converted file.
