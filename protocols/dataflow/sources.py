@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
 from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import items_of, json_types, properties_of, type_of
+from protocols.schema_fields import items_of, json_types, properties_of, type_of, variants
 from protocols.text.words import ID_WORDS, WRAPPERS, noun_of, singular, words
 
 __all__ = ["certain_source"]
@@ -55,6 +55,7 @@ class _Listing:
         path: To one of its items, whose schema is `items`. names: What the objects are called, as one word each.
         form: The path of the operation, without the names of its parameters.
         inside: How many objects with an identifier of their own are around the list.
+        kinds: What the objects are by a constant property; several for a list of different ones.
     """
 
     tool: Tool
@@ -63,6 +64,7 @@ class _Listing:
     names: tuple[str, ...]
     form: _Form
     inside: int
+    kinds: frozenset[str] = frozenset()
 
 
 def certain_source(
@@ -87,13 +89,16 @@ def certain_source(
 def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator[ProvidedField]:
     """The collection that a path parameter selects from, else a list in the object around, else one elsewhere."""
     head = _head(tool.path, parameter)
-    is_made = tool.method in ("PUT", "POST") and tool.path.endswith(f"{{{parameter.name}}}")
-    is_made = is_made and not any(
-        other.method == "POST" and _form(other.path) == head for other in graph.protocol.tools
-    )
-    if not head or (is_made and _attribute(parameter) not in _IDENTIFIERS):
-        return  # the caller makes an object of that name
+    if not head:
+        return
     phrase = _parts(head[-1])
+    nouns = [_phrase(parameter), phrase] if _phrase(parameter) != _USER else [phrase, _USER]
+    if tool.path.endswith(f"{{{parameter.name}}}") and _makes(graph, tool, head):
+        # It adds one of the objects listed elsewhere, or makes one under a name of the caller's.
+        if _phrase(parameter) in (phrase, _USER) and "{}" in head:
+            yield from _elsewhere(graph, tool, parameter, _phrase(parameter)) or ()
+        if _attribute(parameter) not in _IDENTIFIERS:
+            return
     at_head = _listings_at(graph, head, phrase)
     yield from _fields(graph, at_head, parameter, phrase)
     if at_head:
@@ -101,17 +106,24 @@ def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
     around = [entry for entry in _listings(graph) if entry.form == head[:-1] and head[-2:-1] == ("{}",)]
     around = [entry for entry in around if any(name.endswith("".join(phrase)) for name in entry.names)]
     yield from _fields(graph, around, parameter, phrase)
-    nouns = [_phrase(parameter), phrase]
-    for noun in dict.fromkeys(nouns if nouns[0] != _USER else reversed(nouns)):
+    for noun in dict.fromkeys(nouns):
         yield from _elsewhere(graph, tool, parameter, noun) or ()
         if USER_NOUNS.intersection(noun[-1:]):
             yield from _own(graph, parameter)
+    if {*phrase} - {"by"} == {*_parts(parameter.name)} and head[-2:-1] not in ((), ("{}",)):
+        yield from _fields(graph, _listings_at(graph, head[:-1], ()), parameter, _parts(head[-2]))
+
+
+def _makes(graph: ProtocolGraph, tool: Tool, collection: _Form) -> bool:
+    """True if an operation makes an object in a collection: a POST, or a PUT where no POST does."""
+    posts = (_form(other.path) for other in graph.protocol.tools if other.method == "POST")
+    return tool.method in ("POST", "PUT") and collection not in posts
 
 
 def _own(graph: ProtocolGraph, parameter: Parameter) -> Iterator[ProvidedField]:
     """The identifier of the caller, in the caller's own profile."""
     for tool in graph.protocol.tools:
-        if tool.method == "GET" and tool.response_schema and is_own(tool) and len(words(tool.path.split("/")[-1])) == 1:
+        if tool.method == "GET" and tool.response_schema and words(tool.path)[-1:] in (("me",), ("self",)):
             properties = properties_of(tool.response_schema, graph.protocol)
             if field := _field(graph, properties, parameter, ()):
                 yield ProvidedField(tool.name, field, 1.0)
@@ -151,27 +163,30 @@ def _lists_of_own_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -
         if not phrase or _parts(form[end - 1]) == phrase:
             lists = [entry for entry in _listings_at(graph, form[:end], phrase) if entry.path]
             is_own = end == len(form) or _kind(parameter.name) in _ATTRIBUTES
-            if is_own and (phrase or lists) and _is_new(tool, parameter):
+            if is_own and (phrase or lists) and _is_new(graph, tool, parameter):
                 return []
             if lists and (end < len(form) or tool.method not in ("POST", "PUT")):
                 return lists
     return None
 
 
-def _is_new(tool: Tool, parameter: Parameter) -> bool:
+def _is_new(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> bool:
     """True if an argument is no reference to the objects that an operation itself lists or makes."""
     kind = _kind(parameter.name)
-    is_made = kind is not None and _phrase(parameter) in ((), _parts(_form(tool.path)[-1]))
-    return tool.method == "GET" or (tool.method == "POST" and is_made) or (tool.writes and kind in _ATTRIBUTES)
+    form = _form(tool.path)
+    is_made = tool.method == "POST" or (_makes(graph, tool, form) and form[-1] != "{}")
+    is_made = is_made and kind is not None and _phrase(parameter) in ((), _parts(form[-1]))
+    return tool.method == "GET" or is_made or (tool.writes and kind in _ATTRIBUTES)
 
 
 def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _Words) -> list[ProvidedField] | None:
     """The best of the lists named by a phrase, empty where it could be another one; None without any."""
     own, collections = _form(tool.path), _collections(graph)
-    around = {*(_head(tool.path, parameter) if parameter.location == "path" else ())[:-1]} - {"{}"}
+    head = _head(tool.path, parameter) if parameter.location == "path" else ()
+    around = {*head[:-1]} - {"{}"}
     entries: list[tuple[tuple[int, ...], _Listing, ProvidedField | None]] = []
     for entry in _listings(graph):
-        if not (match := _match(entry, phrase)) or entry.tool.name == tool.name:
+        if not (match := _match(entry, phrase)) or entry.tool.name == tool.name or (head and _lists_at(entry, head)):
             continue
         is_arbitrary = entry.inside and 0 not in entry.path[:-1] and not _required(entry.tool)
         is_circle = any(p.location == "path" and _phrase(p)[-1:] == phrase[-1:] for p in entry.tool.parameters)
@@ -196,7 +211,7 @@ def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _
     if best is None or best[0][0] > entries[0][0][0]:
         return [] if entries else None
     is_same = [_is_alike(graph, entry, best[1]) for order, entry, _ in entries if order == best[0]]
-    is_new = _lists_at(best[1], own) and _is_new(tool, parameter)
+    is_new = _lists_at(best[1], own) and _is_new(graph, tool, parameter)
     return [best[2]] if best[2] is not None and all(is_same) and not is_new else []
 
 
@@ -220,8 +235,10 @@ def _is_alike(graph: ProtocolGraph, first: _Listing, second: _Listing) -> bool:
 
 
 def _match(entry: _Listing, phrase: _Words) -> int:
-    """How well a list is named: 2 by a phrase, 1 by all but its first word (`parent_film`), 0 by neither."""
-    return next((2 - start for start in (0, 1) if "".join(phrase[start:]) in entry.names), 0)
+    """How well a list is named: by a phrase, by all but its first word (`parent_film`), or as one kind of several."""
+    nouns = ["".join(phrase[start:]) for start in (0, 1)]
+    named = next((3 - start for start, noun in enumerate(nouns) if noun in entry.names), 0)
+    return named or int(len(entry.kinds) > 1 and not entry.kinds.isdisjoint(nouns))
 
 
 def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Listing]:
@@ -259,10 +276,19 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
             names = {"".join(key) for key in [key for key in keys if key[0] not in WRAPPERS][-1:]}
             if own and not inside and (not names or len(outer) == 1):
                 names.add(own)
-            listings.append(_Listing(tool, path, items, tuple(names), form, inside))
+            kinds = frozenset() if inside else _kinds(graph, items)
+            listings.append(_Listing(tool, path, items, tuple(names), form, inside, kinds))
         if not outer:
             listings.append(_Listing(tool, (), tool.response_schema, (), form, 0))
     return tuple(listings)
+
+
+def _kinds(graph: ProtocolGraph, items: Schema) -> frozenset[str]:
+    """What the objects of a schema are, by the property with one value that says it."""
+    owners = [cast("Mapping[str, Schema]", part.get("properties") or {}) for part in variants(items, graph.protocol)]
+    parts = [owner[key] for owner in owners for key in ("type", "kind", "object") if key in owner]
+    values = [cast("list[object]", part.get("enum") or [part.get("const")]) for part in parts]
+    return frozenset("".join(_parts(value)) for value, *others in values if isinstance(value, str) and not others)
 
 
 def _lists_in(
