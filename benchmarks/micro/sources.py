@@ -1,9 +1,8 @@
 """How often a line that says where an identifier comes from is true, and how often the natural source is told.
 
 `python -m benchmarks.micro.sources DIR` reads the documents in DIR (those of `atc data pull openapi` and `restbench`,
-and public ones by their names) and judges the certain source of 399 arguments of twelve documents by labels that were
-written by hand before the rules, from the documents alone. The half `read` was seen while they were written, the half
-`unread` was not.
+and public ones by their names) and judges the certain source of 591 arguments of eighteen documents by labels that were
+written by hand, from the documents alone. `read` and `unread` were both seen while the rules were written, `new` was not.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ The graph ranks everything that may provide an identifier, because a plan needs 
 better off without one. A source is told only where the API lists such objects: the collection that a path parameter
 selects from (`/films` of `/films/{filmId}`), a list in the object around it, else the lists named after the argument.
 Different objects of one name are told apart by their paths, or not told at all. No operation that writes is a source.
+
+Of 399 labelled arguments of the twelve documents that the rules were written from, 307 of 308 told sources are true. Of
+192 arguments of six documents that nobody had read, 131 of 141 were (`python -m benchmarks.micro.sources`).
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
 from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import items_of, json_types, properties_of, type_of, variants
+from protocols.schema_fields import items_of, json_types, properties_of, type_of
 from protocols.text.words import ID_WORDS, WRAPPERS, noun_of, singular, words
 
 __all__ = ["certain_source"]
@@ -28,13 +31,15 @@ _SEARCHES = frozenset({"all", "find", "list", "query", "search"})
 """Segments of a path that list or search what the segment before them is about."""
 _IDS = ("id", "gid", "guid", "uid", "uuid")
 _IDENTIFIERS = ID_WORDS.union(_IDS)
-_ATTRIBUTES = _IDENTIFIERS.difference(_IDS, {"identifier", "uri"})
+_ATTRIBUTES = _IDENTIFIERS.difference(_IDS, {"uri"})
 """Identifier words that on their own are about the object at hand: its own number or code."""
 _NAMES = ("name", "username", "login", "slug", "key")
 """What a text selects an object by whose identifier is a number, the most usual first."""
 _SAME = (frozenset({"handle", "login", "username"}), frozenset({"index", "number"}))
 """Names of one attribute: what an account is called, and the place of an object in its collection."""
 _USER = ("user",)
+_TYPES = (("entity",), ("kind",), ("type",))
+"""Words of a parameter that says what kind of object the next one selects."""
 _SCALARS = frozenset({"string", "integer", "number", ""})
 _SUFFIX = re.compile(r"\.(json|xml)$")
 _LINK = re.compile(r"\(\S*\)")
@@ -55,7 +60,6 @@ class _Listing:
         path: To one of its items, whose schema is `items`. names: What the objects are called, as one word each.
         form: The path of the operation, without the names of its parameters.
         inside: How many objects with an identifier of their own are around the list.
-        kinds: What the objects are by a constant property; several for a list of different ones.
     """
 
     tool: Tool
@@ -64,7 +68,6 @@ class _Listing:
     names: tuple[str, ...]
     form: _Form
     inside: int
-    kinds: frozenset[str] = frozenset()
 
 
 def certain_source(
@@ -108,16 +111,16 @@ def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
     yield from _fields(graph, around, parameter, phrase)
     for noun in dict.fromkeys(nouns):
         yield from _elsewhere(graph, tool, parameter, noun) or ()
-        if USER_NOUNS.intersection(noun[-1:]):
+        if USER_NOUNS.intersection(noun[-1:]) and "admin" not in head:
             yield from _own(graph, parameter)
     if {*phrase} - {"by"} == {*_parts(parameter.name)} and head[-2:-1] not in ((), ("{}",)):
         yield from _fields(graph, _listings_at(graph, head[:-1], ()), parameter, _parts(head[-2]))
 
 
 def _makes(graph: ProtocolGraph, tool: Tool, collection: _Form) -> bool:
-    """True if an operation makes an object in a collection: a POST, or a PUT where no POST does."""
-    posts = (_form(other.path) for other in graph.protocol.tools if other.method == "POST")
-    return tool.method in ("POST", "PUT") and collection not in posts
+    """True if an operation makes an object of a collection, as no other one at the collection itself does."""
+    others = (other for other in graph.protocol.tools if other.method in ("POST", "PUT") and other.name != tool.name)
+    return tool.method in ("POST", "PUT") and collection not in (_form(other.path) for other in others)
 
 
 def _own(graph: ProtocolGraph, parameter: Parameter) -> Iterator[ProvidedField]:
@@ -235,10 +238,8 @@ def _is_alike(graph: ProtocolGraph, first: _Listing, second: _Listing) -> bool:
 
 
 def _match(entry: _Listing, phrase: _Words) -> int:
-    """How well a list is named: by a phrase, by all but its first word (`parent_film`), or as one kind of several."""
-    nouns = ["".join(phrase[start:]) for start in (0, 1)]
-    named = next((3 - start for start, noun in enumerate(nouns) if noun in entry.names), 0)
-    return named or int(len(entry.kinds) > 1 and not entry.kinds.isdisjoint(nouns))
+    """How well a list is named: 2 by a phrase, 1 by all but its first word (`parent_film`), 0 by neither."""
+    return next((2 - start for start in (0, 1) if "".join(phrase[start:]) in entry.names), 0)
 
 
 def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Listing]:
@@ -276,19 +277,10 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
             names = {"".join(key) for key in [key for key in keys if key[0] not in WRAPPERS][-1:]}
             if own and not inside and (not names or len(outer) == 1):
                 names.add(own)
-            kinds = frozenset() if inside else _kinds(graph, items)
-            listings.append(_Listing(tool, path, items, tuple(names), form, inside, kinds))
+            listings.append(_Listing(tool, path, items, tuple(names), form, inside))
         if not outer:
             listings.append(_Listing(tool, (), tool.response_schema, (), form, 0))
     return tuple(listings)
-
-
-def _kinds(graph: ProtocolGraph, items: Schema) -> frozenset[str]:
-    """What the objects of a schema are, by the property with one value that says it."""
-    owners = [cast("Mapping[str, Schema]", part.get("properties") or {}) for part in variants(items, graph.protocol)]
-    parts = [owner[key] for owner in owners for key in ("type", "kind", "object") if key in owner]
-    values = [cast("list[object]", part.get("enum") or [part.get("const")]) for part in parts]
-    return frozenset("".join(_parts(value)) for value, *others in values if isinstance(value, str) and not others)
 
 
 def _lists_in(
@@ -409,7 +401,8 @@ def _head(path: str, parameter: Parameter) -> _Form:
     end = next((n for n, segment in enumerate(segments) if segment == f"{{{parameter.name}}}"), 0)
     while end and segments[end - 1].startswith("{"):
         end -= 1
-        if end and _parts(segments[end]) == _parts(segments[end - 1]):
+        before, noun = _parts(segments[end]), _parts(segments[end - 1])
+        if (before == noun or before[-1:] in _TYPES) and noun not in ((), _phrase(parameter)):
             return ()
     return _form("/".join(segments[:end])) if end else ()
 

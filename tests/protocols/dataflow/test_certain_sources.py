@@ -1,4 +1,4 @@
-"""Where an identifier comes from is said where the API's paths say it, and nowhere else."""
+"""Where an identifier comes from is said where the API lists such objects, and nowhere else."""
 
 from __future__ import annotations
 
@@ -63,11 +63,6 @@ PATHS: dict[str, Any] = {
     "post /admins/{admin_id}/labels/{label}": None,
     "get /admins/{admin_id}/labels": things("name"),
     "post /companies?company_id": None,
-    "get /boxes/{box_id}/content": {
-        "type": "array",
-        "items": {"oneOf": [one(id=TEXT, type={"type": "string", "enum": [kind]}) for kind in ("letter", "postcard")]},
-    },
-    "get /letters/{letter_id}": one(id=TEXT),
     "put /admins/{admin_id}/pools/{pool}": None,
     "get /admins/{admin_id}/pools": things("name"),
     "get /tickets/by-state/{state}": one(id=TEXT),
@@ -130,8 +125,6 @@ def graph() -> ProtocolGraph:
         ("GET_clubs_owner_club", "club", 'GET_clubs()[0]["name"]'),
         ("GET_clubs_owner_club", "owner", 'GET_clubs()[0]["owner"]["login"]'),
         ("GET_clubs_owner_club_walks_index", "index", 'GET_clubs_owner_club_walks(owner=…, club=…)[0]["number"]'),
-        # One kind of the objects in a list of several.
-        ("GET_letters_letter_id", "letter_id", 'GET_boxes_box_id_content(box_id=…)[0]["id"]'),
         # What is added to an object is listed elsewhere, and not the ones that it has.
         ("PUT_admins_admin_id_pools_pool", "pool", 'GET_pools()[0]["name"]'),
         ("GET_tickets_by_state_state", "state", 'POST_tickets_search()["tickets"][0]["state"]'),
