@@ -2,7 +2,8 @@
 
 `python -m benchmarks.micro.sources DIR` reads the documents in DIR (those of `atc data pull openapi` and `restbench`,
 and public ones by their names) and judges the certain source of 591 arguments of eighteen documents by labels that were
-written by hand, from the documents alone. `read` and `unread` were both seen while the rules were written, `new` was not.
+written by hand, from the documents alone. Both `read` and `unread` were seen while the rules were written, `new` was
+not.
 """
 
 from __future__ import annotations
