@@ -3,12 +3,14 @@
 The library any-llm (extra `providers`) asks each with the provider's own client, and hands its answer over in the chat
 completions format, calls and reasoning included. Keys and addresses are in the variables that a provider's own client
 reads, too. Each request has its own connections, which end with it: with an answer, silence, an error or ctrl-C.
+Sampled answers have no seed, since most providers take none.
 """
 
 from __future__ import annotations
 
 import asyncio
 import difflib
+import json
 import os
 import re
 import time
@@ -47,6 +49,12 @@ LIBRARY_NAMES = {"google": "gemini"}
 
 OPTIONAL = ("temperature", "stop", "stream_options")
 """Parameters that a request can do without."""
+
+CHARACTERS_PER_TOKEN = 3
+"""A token of English or Python has more, so that a window is rather too large; other letters are escaped in JSON."""
+
+WINDOW_STEP = 8_192
+"""Tokens; another size of its window makes Ollama load the model anew, so there are few."""
 
 _TOO_LONG = re.compile(r"too long|context (?:length|window|size)", re.IGNORECASE)
 """What providers say of a conversation that the library does not tell from other bad requests."""
@@ -116,6 +124,9 @@ class ProviderModel(ModelBase):
             "temperature": 0.0 if request.seed is None else TEMPERATURE,
             "stream_options": {"include_usage": True},
         }
+        if self._provider == "ollama":  # it cuts a conversation beyond its window without a word
+            tokens = len(json.dumps(payload)) // CHARACTERS_PER_TOKEN + request.max_tokens
+            payload["num_ctx"] = -(-tokens // WINDOW_STEP) * WINDOW_STEP
         with self._errors():
             reply = self._ask(payload, request.on_progress)
             return chat_completion(reply, messages, prefill, request.stop, time.monotonic() - started)

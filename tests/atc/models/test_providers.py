@@ -149,6 +149,15 @@ def test_a_parameter_that_a_provider_refuses_is_left_out(start: Start) -> None:
     assert ["temperature" in request for request in api.requests] == [True, False, False]
 
 
+def test_ollama_is_told_how_much_room_a_conversation_needs(start: Start) -> None:
+    """By default it reads a part of a long one, and says nothing."""
+    api = start("ollama")
+    for text in ("Hi", "word " * 10_000):
+        open_model("ollama:small").complete([Message("user", text)])
+
+    assert [request["options"]["num_ctx"] for request in api.requests] == [8_192, 24_576]
+
+
 def test_a_provider_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens."""
     monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
