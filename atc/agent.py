@@ -34,7 +34,7 @@ from sandbox.egress.network import open_network
 if TYPE_CHECKING:
     from atc.background import StartedSolve
     from atc.chat import Chat, ChatQuestion
-    from protocols.simulator import Session, Simulator
+    from protocols.simulator import Session
 
 __all__ = ["SIMULATED_NOW", "Agent"]
 
@@ -82,10 +82,10 @@ class Agent:
         if options.simulate:
             from protocols.simulator import Simulator
 
-            simulate = options.simulate
-            world: Simulator | Session = (
-                Simulator(protocol, seed=options.seed, now=self.settings.now) if simulate is True else simulate
-            )
+            world = options.simulate
+            if world is True:
+                simulator = self._closing.enter_context(Simulator(protocol, options.seed, self.settings.now))
+                world = simulator.session(rehearses=True)
             self._enter(world)
 
     @classmethod
@@ -120,11 +120,12 @@ class Agent:
             agent._enter(world)
         return agent
 
-    def _enter(self, world: Simulator | Session) -> None:
+    def _enter(self, world: Session) -> None:
         """Ask a simulated API; it is closed with this agent."""
         self._closing.enter_context(world)
         credentials = (*world.credentials, *self.service.credentials)
-        self.service = Service(world.base_urls, credentials, simulated=True)
+        rehearsal = world if world.rehearses else None
+        self.service = Service(world.base_urls, credentials, simulated=True, rehearsal=rehearsal)
 
     def __enter__(self) -> Self:
         return self

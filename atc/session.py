@@ -107,6 +107,7 @@ class SolveSession:
         complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `functions` and `layout`.
         observe: Told of each run, to learn from its replies.
         gate: Holds the writes of programs to a plan that is approved first.
+        before_run: Told of each program before it runs.
     """
 
     def __init__(
@@ -119,7 +120,9 @@ class SolveSession:
         journal: Journal | None = None,
         gate: WriteGate | None = None,
         after_call: AfterCall | None = None,
+        before_run: Callable[[str], None] = lambda program: None,
     ) -> None:
+        self._before_run = before_run
         self.settings = settings
         self.complete = complete
         self.help = help
@@ -205,6 +208,7 @@ class SolveSession:
         """Run a program in the sandbox, and learn from its replies."""
         self.emit(RunStarted(self.number))
         started = time.perf_counter()
+        self._before_run(program)
         run = self.sandbox.run(program)
         self.took(time.perf_counter() - started)
         self._observe(run)

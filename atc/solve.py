@@ -40,6 +40,7 @@ from sandbox.egress.writes import Writes
 if TYPE_CHECKING:
     from atc.answer_type import AnswerType
     from atc.write_gate import WriteGate
+    from protocols.simulator import Session
     from sandbox.egress.network import Network
 
 __all__ = ["Asked", "Service", "Solve", "first_prompt"]
@@ -50,12 +51,16 @@ _SHARE_OF_TURNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where calls go, as whom, and with which certificates. `base_url` is None where the document names the server."""
+    """Where calls go, as whom, and with which certificates. `base_url` is None where the document names the server.
+
+    `rehearsal` is the simulated world that grows by what each program looks for, if there is one.
+    """
 
     base_url: BaseURL
     credentials: tuple[Credential, ...]
     simulated: bool
     network: Network | None = None
+    rehearsal: Session | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,7 @@ class Solve:
             journal,
             self.gate_of(journal),
             guarded_after(options.after_call) if options.after_call is not None else None,
+            self.rehearse,
         )
 
     def gate_of(self, journal: Journal | None) -> WriteGate | None:
@@ -210,6 +216,13 @@ class Solve:
 
         confirm = self.limited.deadline.unhurried(self.settings.options.confirm_plan)
         return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.offer.query, confirm, self.emit)
+
+    def rehearse(self, program: str) -> None:
+        """Have the simulated world hold what a program is about to look for."""
+        if (world := self.service.rehearsal) is not None:
+            from atc.program.demands import demands_of
+
+            world.satisfy(demands_of(program, self.knowledge.protocol))
 
     @property
     def runs(self) -> list[Run]:
@@ -364,6 +377,15 @@ class Solve:
         """What speaks against an answer: the facts, and what a help doubts; one of each kind."""
         doubts = self.help.doubts(program, run, self.offer.query, self.offer)
         every = [*facts(program, run, self.knowledge.graph), *doubts]
+        if self.service.rehearsal is not None:
+            from atc.evidence.rehearsal import unasked
+            from atc.evidence.traced_run import TracedRun
+
+            traced = TracedRun(program, run, self.knowledge.graph)
+            every += [
+                Finding("Unmet", f"{problem}, so that it finds none") for problem in self.service.rehearsal.unmet[:1]
+            ]
+            every += filter(None, [unasked(self.offer.query.text, traced, self.knowledge.protocol)])
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 
     def versions(self) -> Mapping[str, str]:

@@ -8,12 +8,13 @@ Responses announce further pages in a few ways that all APIs share: a total, a n
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from atc.evidence.answers import Finding, name_of
 from atc.evidence.traced_run import TracedRun, lists_in, orders
 from atc.program.tree import called_name, called_tool, lines_of
 from protocols.json_path import subscripts
+from protocols.text.word_lists import NAMES
 from protocols.text.words import selects_page, words
 from sandbox.records import CallRecord
 
@@ -25,9 +26,12 @@ _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "nu
 _MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
 _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
+_MIN_PAGE = 20
+"""Items of a page from which a limit is no choice of the question: nobody asks for the first 20."""
 _MIN_ORDERED = 3
 """Different values from which an order is no accident."""
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
+_RANKING = frozenset({"max", "min", "sum"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
@@ -42,9 +46,11 @@ def first_page(traced: TracedRun) -> Finding | None:
         if call.tool not in live_tools or orders(call):
             continue
         for path, extent in unread_lists(call, traced):
-            if _is_first_of_ordered(call, path, traced) or _is_picked(call, path, traced):
+            traversal = _ListTraversal(traced.tree, call, _list_length(call, path, traced))
+            picked = _is_picked(call, path, traced) and not traversal.is_ranked
+            if picked or _is_first_of_ordered(call, path, traced):
                 continue
-            line = _ListTraversal(traced.tree, call, _list_length(call, path, traced)).line
+            line = traversal.line
             if line is not None:
                 message = f"{name_of(call)} returned only a part of its list {subscripts(path)}: {extent}"
                 return Finding("FirstPage", message, line, call.index, path)
@@ -103,14 +109,16 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
     read = {path: sum(_list_length(page, path, traced) for page in page_calls) for path, _, _ in lists_in(top)}
     for path, items, around in lists_in(top):
-        if not path or not items:
+        if not items:
             continue
         fields = {**(top if isinstance(top, dict) else {}), **around}
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
         # A total is that of the longest list beside it: the links of a reply are none of its items.
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
-        if extent := _describe_rest(siblings, call, longest, len(pages)):
+        if path and (extent := _describe_rest(siblings, call, longest, len(pages))):
             yield path, extent
+        elif (size := _page_size(call)) and len(items) >= size and _is_last(call, traced, siblings):
+            yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
 
 
 def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
@@ -134,6 +142,23 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     return ""
 
 
+def _is_last(call: CallRecord, traced: TracedRun, siblings: Iterable[str]) -> bool:
+    """True if nothing beside a list tells whether there is more of it, and its tool was not called again."""
+    again = any(later.tool == call.tool and later.index > call.index for later in traced.good_calls)
+    return not again and not any(map(_tells_extent, siblings))
+
+
+def _tells_extent(key: str) -> bool:
+    """True if a field beside a list tells whether there is more of it."""
+    return key in _PAGE_TOTALS | _MORE_KEYS | _NEXT_KEYS or (set(key.split()) <= _TOTALS and key not in _PAGE_KEYS)
+
+
+def _page_size(call: CallRecord) -> int:
+    """The number of items that a call asks for; 0 without one, and for a few, which are all that somebody wants."""
+    sizes = [value for name, value in call.arguments.items() if "_".join(words(name)) in NAMES["limits"]]
+    return next((int(str(size)) for size in sizes if str(size).isdecimal() and int(str(size)) >= _MIN_PAGE), 0)
+
+
 def _list_arguments(call: CallRecord) -> object:
     """The arguments of a call, without those that select a page, in its body too."""
     return _without_page(call.arguments)
@@ -147,6 +172,10 @@ def _without_page(value: object) -> object:
 
 def _list_length(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> int:
     return next((len(items) for place, items, _ in lists_in(traced.response(call)) if place == path), 0)
+
+
+def _extends(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "extend"
 
 
 class _ListTraversal:
@@ -166,13 +195,19 @@ class _ListTraversal:
                 self._holding |= {target.id for target in targets if isinstance(target, ast.Name)}
 
     @property
+    def is_ranked(self) -> bool:
+        """True if the program takes the greatest or least of the whole list, or adds it up."""
+        calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call) and called_name(node) in _RANKING)
+        return any(self._yields_list(argument) for call in calls for argument in call.args)
+
+    @property
     def line(self) -> int | None:
         """The line that iterates over the whole list; None without one."""
         for node in ast.walk(self._tree):
             iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
                 iterables = [node.iter]
-            elif isinstance(node, ast.Call) and called_name(node) in _AGGREGATES:
+            elif isinstance(node, ast.Call) and (called_name(node) in _AGGREGATES or _extends(node)):
                 iterables = node.args
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 iterables = node.comparators

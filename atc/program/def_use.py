@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import cast
 
 from atc.program.control_flow import ControlFlow, Definition
 from atc.program.source import parsed
@@ -150,7 +151,7 @@ class DefUse:
         match node:
             case ast.Name():
                 for definition in self.reaching(node):
-                    for value in self._values(definition):
+                    for value in self.values(definition):
                         yield from self._trace(value, (*definition.path, *path), is_source, visited)
                     yield from self._appended(definition, path, is_source, visited)
             case ast.Subscript(slice=ast.Slice()):
@@ -186,7 +187,7 @@ class DefUse:
             case ast.Call():
                 yield from self._traced_call(node, path, is_source, visited)
 
-    def _values(self, definition: Definition) -> Iterator[ast.expr]:
+    def values(self, definition: Definition) -> Iterator[ast.expr]:
         """The expressions that a definition takes its value from: for a parameter, what the calls pass."""
         function = self.parent(self.parent(definition.node) or definition.node)
         if definition.kind in _FOLLOWED and definition.value is not None:
@@ -216,6 +217,11 @@ class DefUse:
                     for returned in nodes_of(definition.node, ast.Return):
                         if returned.value is not None:
                             yield from self._trace(returned.value, path, is_source, visited)
+                    for whole in nodes_of(definition.node, ast.YieldFrom):
+                        yield from self._trace(whole.value, path, is_source, visited)
+                    for item in nodes_of(definition.node, ast.Yield) if path[:1] == (0,) else ():
+                        if item.value is not None:
+                            yield from self._trace(item.value, path[1:], is_source, visited)
         elif first is not None and name in _SAME_ITEMS:
             yield from self._trace(first, path, is_source, visited)
         elif first is not None and name in _ONE_ITEM and len(node.args) == 1:
@@ -226,11 +232,22 @@ class DefUse:
     def _appended(
         self, definition: Definition, path: tuple[Step, ...], is_source: IsSource, visited: _Visited
     ) -> Iterator[ValueOrigin]:
-        """The origins of what is appended to a list that begins empty."""
-        if not (path and isinstance(path[0], int) and isinstance(definition.value, ast.List)):
+        """The origins of what is put into a list: by `append`, `extend` or `+=`."""
+        if not (path and isinstance(path[0], int)):
             return
-        for use in self.uses(definition):
+        statement = self.statement(definition.node) if definition.kind == "augmented" else None
+        if isinstance(statement, ast.AugAssign):
+            yield from self._trace(statement.target, path, is_source, visited)
+            yield from self._trace(statement.value, path, is_source, visited)
+        initial = definition.value
+        for step in definition.path:  # `films, page = [], 1`
+            unpacked = isinstance(initial, ast.Tuple) and isinstance(step, int) and step < len(initial.elts)
+            initial = cast("ast.Tuple", initial).elts[cast("int", step)] if unpacked else None
+        for use in self.uses(definition) if isinstance(initial, ast.List) else ():
             method = self.parent(use)
-            call = self.parent(method) if isinstance(method, ast.Attribute) and method.attr == "append" else None
-            if isinstance(call, ast.Call) and call.func is method and len(call.args) == 1:
-                yield from self._trace(call.args[0], path[1:], is_source, visited)
+            call = self.parent(method) if isinstance(method, ast.Attribute) else None
+            if not (isinstance(call, ast.Call) and call.func is method and len(call.args) == 1):
+                continue
+            if isinstance(method, ast.Attribute) and method.attr in {"append", "extend"}:
+                inner = path[1:] if method.attr == "append" else path
+                yield from self._trace(call.args[0], inner, is_source, visited)

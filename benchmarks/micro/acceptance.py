@@ -39,7 +39,7 @@ from protocols.simulator import Simulator
 from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
-__all__ = ["StandIn", "main", "read_file", "run_directly", "solve"]
+__all__ = ["OneAnswer", "StandIn", "main", "read_file", "run_directly", "solve"]
 
 FOLDER = SHIPPED / "acceptance"
 
@@ -150,7 +150,7 @@ def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterat
 
 
 @dataclass(slots=True)
-class _OneAnswer:
+class OneAnswer:
     """A model that always answers with one program."""
 
     program: str
@@ -174,7 +174,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any
     direct = run_directly(protocol, task)
     with _serving(StandIn(task.replies).answer) as service:
         url = f"{service}/"  # as it is: the stand-in has no path
-        with Agent(protocol, _OneAnswer(task.program), base_url=url, profile=profile, writes="allow") as agent:
+        with Agent(protocol, OneAnswer(task.program), base_url=url, profile=profile, writes="allow") as agent:
             solution = agent.solve(task.question)
     first = solution.attempts[0] if solution.attempts else None
     unchanged = first is not None and first.program.strip() == task.program.strip()

@@ -49,10 +49,11 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class NamedEntities:
-    """The `names` in a text, and all of its `words` in lower case."""
+    """The `names` in a text, all of its `words` in lower case, and the `text` itself."""
 
     names: tuple[NamedEntity, ...] = ()
     words: frozenset[str] = frozenset()
+    text: str = ""
 
     @property
     def presupposes_items(self) -> bool:
@@ -70,7 +71,7 @@ def read_entities(query: str) -> NamedEntities:
     unquoted = _QUOTED.sub(lambda quotation: "\0" * len(quotation[0]), plain)  # no run of words reaches across
     for start, end in (*_quoted_spans(plain), *_capitalized_spans(list(_TOKEN.finditer(unquoted)))):
         names.setdefault(query[start:end].casefold(), _named_entity(query[start:end], plain[:start], plain[end:]))
-    return NamedEntities(tuple(names.values())[:_MAX_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
+    return NamedEntities(tuple(names.values())[:_MAX_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())), query)
 
 
 def _named_entity(text: str, before: str, after: str) -> NamedEntity:

@@ -185,7 +185,7 @@ def _simulated(protocol: Protocol, options: Options, query: str) -> Iterator[Ses
     from protocols.simulator import Simulator
 
     with Simulator(protocol, seed=options.seed, now=options.now or SIMULATED_NOW) as simulator:
-        yield simulator.session(query=query)
+        yield simulator.session(query=query, rehearses=True)
 
 
 @contextmanager

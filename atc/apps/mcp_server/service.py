@@ -110,7 +110,9 @@ class ToolService:
             agent = self._agent
             if self._simulator is not None:
                 model = await anyio.to_thread.run_sync(lambda: agent.model)
-                agent = await stack.enter_async_context(agent.within(model, self._simulator.session(query=query)))
+                agent = await stack.enter_async_context(
+                    agent.within(model, self._simulator.session(query=query, rehearses=True))
+                )
             async for event in agent.astream(query):
                 yield event
 

@@ -97,7 +97,7 @@ class SolverAgents:
         """An agent for one job, in a simulated world of its own where the API is simulated."""
         world: Session | None = None
         if self._simulator is not None:
-            world = self._simulator.session(query=job.query)
+            world = self._simulator.session(query=job.query, rehearses=True)
         with self.agent(job.mode or self.options.mode).within(self._model, world) as agent:
             agent.on_event = sink
             limits = agent.settings.question_limits.within(job.limits)

@@ -72,7 +72,7 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
 
 
 def _search(plan: ResponsePlan) -> str:
-    if plan.tool.method != "GET" or plan.subject:
+    if plan.tool.method != "GET" or plan.detail:
         return ""
     texts = [
         p
@@ -80,7 +80,8 @@ def _search(plan: ResponsePlan) -> str:
         if p.location == "query" and not is_enumerated(p) and type_of(p.schema) in {"string", ""}
     ]
     searching = [p.name for p in texts if label_of(p.name).replace("_", "") in _SEARCH_WORDS]
-    return next(iter((*searching, *(p.name for p in texts if p.name in NAMES))), "")
+    named = () if plan.subject else (p.name for p in texts if p.name in NAMES)
+    return next(iter((*searching, *named)), "")
 
 
 def _edges(

@@ -30,8 +30,8 @@ from protocols.text.words import identifier_stem, is_identifier, singular, words
 __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
 _Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
-_ID_WORDS = frozenset({"id", "uuid", "guid"})
-_ID_FIELDS = ("id", "uuid", "guid", "_id", "uid")
+_ID_WORDS = frozenset({"id", "gid", "uuid", "guid"})
+_ID_FIELDS = ("id", "gid", "uuid", "guid", "_id", "uid")
 
 
 class EntityTypes:
@@ -184,10 +184,11 @@ class EntityTypes:
         for plan, shape, around, item in self.nodes():
             if shape.kind or not shape.properties or self._is_part(plan, shape, around, item):
                 continue
-            is_detail = plan.detail and not shape.path and not item
+            enveloped = len(shape.path) == 1 and singular(label_of(shape.name)) in GENERIC
+            is_detail = plan.detail and not item and (not shape.path or enveloped)
             shape.kind = (
                 self._by_own_identifier(plan, shape, item)
-                or (plan.subject if is_detail and self._stands_for(shape, plan.subject) else "")
+                or (plan.subject if is_detail and self._stands_for(shape, plan.subject, enveloped) else "")
                 or self._discriminated(shape)
                 or self._by_key(plan, shape, item, within=around is not None and bool(around.kind))
                 or (self._by_identity(shape) if item else "")
@@ -282,8 +283,10 @@ class EntityTypes:
         kind = find_entity_type("_".join(stems[0]), self.by_name)
         return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
 
-    def _stands_for(self, shape: ResponseShape, kind: str) -> bool:
-        """True if the root of a detail path is the entity itself, not an envelope around it."""
+    def _stands_for(self, shape: ResponseShape, kind: str, enveloped: bool) -> bool:
+        """True if the root of a detail path is the entity itself, not an envelope around it; or what that holds."""
+        if enveloped:
+            return bool(id_field_of(shape.properties, self.by_name[kind].aliases))
         aliases = self.by_name[kind].aliases
         own_lists = [
             part.item for name, part in shape.properties.items() if part.item and singular_name(words(name)) in aliases
@@ -320,7 +323,10 @@ class EntityTypes:
             if kind:
                 return kind.name if self._plausible(shape, kind) else ""
         segments = [kind for segment in reversed(plan.tail) if (kind := find_entity_type(segment, self.by_name))]
-        if not shape.path and not item and (not plan.subject or plan.tool.writes):
+        enveloped = len(shape.path) == 1 and singular(label_of(shape.name)) in GENERIC
+        if (not shape.path or enveloped) and not item and (not plan.subject or plan.tool.writes):
+            literals = [step.name for step in plan.steps[-1:] if step.role == "literal"] if enveloped else []
+            segments += [kind for name in literals if (kind := find_entity_type(name, self.by_name))]
             return next((kind.name for kind in segments if id_field_of(shape.properties, kind.aliases)), "")
         if item and not within and all(singular(label_of(key)) in GENERIC for key in shape.path):
             return next((kind.name for kind in segments if self._plausible(shape, kind)), "")
@@ -449,7 +455,7 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
     if not own:
         for position, name in enumerate(names[:2]):
             parts = words(name)
-            if parts and parts[-1] in {"id", "uuid", "guid"} and len(parts) > 1 and position < 2:
+            if parts and parts[-1] in _ID_WORDS and len(parts) > 1 and position < 2:
                 return name
     return next((name for name in ("ref", "slug", "key") if name in names and own), "")
 

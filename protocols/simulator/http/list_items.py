@@ -7,6 +7,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -15,6 +16,7 @@ from protocols.simulator.analysis.world_schema import EntityType, label_of
 from protocols.simulator.http.paging import ResponseFrame, is_paging, searches
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
+from protocols.simulator.world.filters import AFFIXES, conditions_in, filter_of, members_of
 from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
 from protocols.text.words import identifier_stem, singular, words
@@ -27,12 +29,7 @@ _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
 _DIRECTIONS = frozenset("order sort_order direction sort_direction".split())
 _DIRECTION_WORDS = frozenset("asc desc ascending descending".split())
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
-_EQUATION = re.compile(r"(?P<field>[A-Za-z_]\w*)\s*(?:==?|\beq\b)\s*(?:\"([^\"]*)\"|'([^']*)'|(true|false|[\d.]+))")
-_AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
-_LEAST_WORDS = frozenset("gte gt min from after since".split())
-_MOST_WORDS = frozenset("lte lt max to before until".split())
 _PATTERN_WORDS = frozenset("pattern prefix like ilike contains".split())
-_STATE_PREFIXES = ("is", "has", "are")
 _OPERATORS = {
     "=": ("exact", True), "IN": ("exact", True), "!=": ("exact", False), "NIN": ("exact", False),
     "~": ("contains", True), "!~": ("contains", False), "^": ("prefix", True), "$": ("suffix", True),
@@ -67,6 +64,14 @@ class ListItems:
                 named += value if isinstance(value, list) else str(value or "").split(",")
         return {kind.name for word in named if word and (kind := self.schema.entity_type_named(str(word)))}
 
+    def _requested_instead(self, target: str, frame: ResponseFrame) -> str:
+        """The type that the query asks for, where a list of any type shows only fields that it has."""
+        fields = self.schema.entity_types[target].all_fields.keys()
+        for name in self.requested_types(frame) - {target}:
+            if fields <= self.schema.entity_types[name].all_fields.keys():
+                return name
+        return target
+
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
     ) -> list[RelationEdge] | None:
@@ -77,6 +82,8 @@ class ListItems:
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
+        if top and len(targets) == 1:
+            targets = [self._requested_instead(targets[0], frame)]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
@@ -89,11 +96,25 @@ class ListItems:
                 if len(targets) > 1 and edges and not frame.choice:
                     break
         if top:
-            edges = self._sorted(edges, frame)
+            edges = self._found(owner, label, self._sorted(edges, frame), targets[0], frame)
             matching = self._filtered([edge.target for edge in edges], frame)
             allowed = {id(entity) for entity in matching}
             edges = [edge for edge in edges if id(edge.target) in allowed]
         return edges
+
+    def _found(
+        self, owner: Entity, label: str, edges: list[RelationEdge], kind: str, frame: ResponseFrame
+    ) -> list[RelationEdge]:
+        """The members that a search within an owner finds by name; one of exactly that name exists."""
+        text = frame.values.get(frame.plan.search) if frame.plan.search else None
+        if not isinstance(text, str) or not text.strip() or not self.schema.entity_types[kind].title:
+            return edges
+        low = text.strip().casefold()
+        hits = [edge for edge in edges if low in self._fields.title(edge.target).casefold()]
+        if any(self._fields.title(edge.target).casefold() == low for edge in hits):
+            return hits
+        entity = self.world.entity_named(kind, text.strip())
+        return [RelationEdge(self._relations.membership(label, owner, entity), entity), *hits]
 
     def everywhere(self, kind: str, frame: ResponseFrame) -> list[Entity]:
         if frame.choice and (named := self.schema.entity_type_named(frame.choice)):
@@ -249,7 +270,7 @@ class ListItems:
             if label_of(parameter.name) in {"where", "filter"} and isinstance(value, str):
                 entities = [entity for entity in entities if self._meets_expression(entity, value)]
                 continue
-            for name, filter_value in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
+            for name, filter_value in members_of(parameter.name, value):
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
         if searches(frame.plan):
             entities = [entity for entity in entities if self._meets_body(entity, frame.body)]
@@ -288,14 +309,10 @@ class ListItems:
         return isinstance(own, (list, dict)) or compares(own, how, value) is positive
 
     def _meets_expression(self, entity: Entity, expression: str) -> bool:
-        """True if an entity meets the equations of a filter such as `Status=="PAID" AND Type=="ACCREC"`."""
-        if re.search(r"\bor\b|\|\|", expression, re.IGNORECASE):
-            return True
-        equations = [
-            (match["field"], next(filter(None, match.groups()[1:]), "")) for match in _EQUATION.finditer(expression)
-        ]
+        """True if an entity meets the conditions of a filter such as `Status=="PAID" AND Type=="ACCREC"`."""
         return all(
-            self._meets_condition(entity, {"field": name, "operator": "=", "value": value}) for name, value in equations
+            self._compares(entity, name, "exact" if how == "other" else how, value, how != "other")
+            for name, how, value in conditions_in(expression)
         )
 
     def _meets_binding(self, entity: Entity, binding: QueryBinding, argument: object) -> bool:
@@ -309,25 +326,25 @@ class ListItems:
             return True
         if parts[-1] in _PATTERN_WORDS and isinstance(value, str):
             return self._meets_pattern(entity, kind, parts, value)
-        least = parts[-1] in _LEAST_WORDS or parts[0] in {"min", "from", "since"}
-        most = parts[-1] in _MOST_WORDS or parts[0] in {"max", "until"}
         without = parts[0] in {"without", "exclude", "not"}
-        core = [p for p in parts if p not in _AFFIXES]
-        if not core:
+        core = [p for p in parts if p not in AFFIXES]
+        found = filter_of(kind, name, value)
+        if not core and found is None:
             return True
         joined = "_".join(core)
+        limits = found is not None and found.how != "exact"
         path = next((p for p in self._fields.number_fields(kind) if p.rpartition(".")[2] == name and "." in p), None)
         if path is not None:
             return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
         if isinstance(value, list) and parts[-1] == "ids" and singular(joined) in kind.aliases:
             return str(self._fields.identifier(entity)) in map(str, value)
-        for relation in self.schema.relations_of(kind.name, many=True) if not (least or most) else ():
+        for relation in self.schema.relations_of(kind.name, many=True) if not limits else ():
             names = {relation.label, relation.target, singular(relation.label)}
             if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
                 return self._has_related(entity, relation.label, relation.target, value) != without
         if (
-            core[-1] == "year"
+            core[-1:] == ["year"]
             and kind.date
             and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
         ):
@@ -337,22 +354,16 @@ class ListItems:
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
                     return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
-        forms = [core, core[1:]] if core[0] == "primary" else [list(parts), core, [*core[:-1], singular(core[-1])]]
-        if least or most:
-            forms.insert(1, list(parts[:-1]))
-        if isinstance(value, bool):
-            forms += [[prefix, *parts] for prefix in _STATE_PREFIXES]
-        field_name = next((f for form in forms for f in kind.fields if list(words(f)) == form), None)
-        if field_name is None:
+        if found is None:
             return True
-        if name == field_name and field_name not in kind.summary and not (least or most):
+        field_name = found.field
+        if name == field_name and field_name not in kind.summary and not limits:
             return True
         own_value = self._fields.value(entity, field_name)
         if isinstance(own_value, bool):
             return own_value == value
-        if least or most:
-            limits = ("above", "from") if least else ("below", "to")
-            return compares(own_value, limits[parts[-1] not in {"gt", "lt"}], value)
+        if limits:
+            return compares(own_value, found.how, value)
         accepted = value if isinstance(value, list) else re.split(r"[,|]", str(value))
         if any(shape.is_array for shape in kind.fields[field_name].shapes):
             return any(compares(text, "exact", accepted) for text in _texts_in(self._shown(entity, field_name)))
@@ -402,6 +413,8 @@ def compares(own: object, how: str, value: object) -> bool:
         own_number, limit = leading_number(own), leading_number(value)
         if own is None:
             return False
+        if isinstance(own, (int, float)) and is_date(value):
+            limit = datetime.fromisoformat(str(value)).replace(tzinfo=UTC).timestamp()
         if is_date(own) or own_number is None or limit is None:
             return _LIMITS[how](str(own), str(value))
         return _LIMITS[how](own_number, limit)

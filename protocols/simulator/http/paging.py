@@ -12,6 +12,7 @@ from protocols.model import Schema, Tool
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
+from protocols.simulator.world.demanded import FURTHER
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.plausible_values import number
 from protocols.simulator.world.world import World
@@ -37,10 +38,7 @@ _TOTALS = frozenset(
     "total_records total_matches".split()
 )
 _PAGES = NAMES["pages"]
-_CURSORS = NAMES["cursors"] | frozenset(
-    "scroll_param scroll_id last_seen_id page_token next_page_token next_cursor pagination_token "
-    "continuation_token before".split()
-)
+_CURSORS = FURTHER
 _PAGE_FIELDS = frozenset(
     "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
 )
@@ -51,7 +49,10 @@ _NEXT_CURSORS = _CURSORS - {"before"} | {"end_cursor", "next_after"}
 
 @dataclass(slots=True)
 class ResponseFrame:
-    """The context of one response: its plan, the entity in the path, arguments, and the list being paged."""
+    """The context of one response: its plan, the entity in the path, arguments, and the list being paged.
+
+    `requested` are the paths of fields that the query asks for, beside those of the response shape.
+    """
 
     plan: ResponsePlan
     subject: Entity | None
@@ -59,6 +60,7 @@ class ResponseFrame:
     url: str
     body: Mapping[str, object] = field(default_factory=dict)
     choice: str = ""
+    requested: frozenset[str] = frozenset()
     edges: list[RelationEdge] = field(default_factory=list)
     total: int = 0
     offset: int = 0
@@ -74,8 +76,8 @@ class Paginator:
         self.schema = world.schema
         self._fields = world.fields
 
-    def paginate(self, frame: ResponseFrame, edges: list[RelationEdge]) -> None:
-        """Store the requested page of these items in the frame."""
+    def paginate(self, frame: ResponseFrame, edges: list[RelationEdge], plain: bool = False) -> None:
+        """Store the requested page of these items in the frame; `plain` items are no entities."""
         limit = offset = page = None
         default = 20
         for name, schema, sent in page_arguments(frame):
@@ -94,7 +96,7 @@ class Paginator:
                 page = int(requested) if requested is not None else 1
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
-        size = default if pages or frame.subject is None else max(len(edges), 1)
+        size = default if (pages or frame.subject is None) and not (plain and not pages) else max(len(edges), 1)
         size = 50 if detail else limit if limit is not None else size
         start = 0 if detail else offset if offset is not None else (max(page or 1, 1) - 1) * size
         frame.total, frame.limit, frame.offset = len(edges), size, start
@@ -178,6 +180,11 @@ class Paginator:
                 values[name] = self._cursor(frame, inner)
             elif label in LIMITS:
                 values[name] = frame.limit
+            elif label in _OFFSETS:
+                following = frame.offset + frame.limit
+                values[name] = following if fits(following, inner) else f"{following}"
+            elif label in {"path", "uri", "url", "href", "link"}:
+                values[name] = self._link(frame, True)
         return values
 
     def _page_object(self, part: ResponseShape, frame: ResponseFrame) -> dict[str, object]:
@@ -210,7 +217,12 @@ class Paginator:
         ]
         names = {label_of(p.name): p.name for p in frame.plan.tool.parameters if p.location == "query"}
         page_name = next((names[name] for name in names if name in _PAGES), None)
-        if page_name:
+        cursor_name = next((names[name] for name in names if name in _CURSORS - {"before"}), None)
+        if cursor_name and ahead and _continues_by_cursor(frame.plan):
+            last = str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
+            arguments = [pair for pair in arguments if pair[0] != cursor_name]
+            arguments += [(cursor_name, last or str(frame.offset + frame.limit))]
+        elif page_name:
             arguments.append((page_name, str(frame.page + (1 if ahead else -1))))
         else:
             step = frame.limit if ahead else -frame.limit

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
@@ -30,6 +31,7 @@ _MOST_NESTED = (None, None, 6, 4, 2, 1)
 """Entities in a list within others, by the number of keys around it; the sizes of nested lists multiply."""
 _UNFIT: Any = object()
 _SCALARS = frozenset({str, int, float, type(None)})
+_CHOOSERS = frozenset("field include select expand column".split())
 _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload".split()
 )
@@ -47,12 +49,14 @@ class ResponseBodies:
         self._list_items = ListItems(world, self._shown)
         self._paginator = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
+        self._rows: dict[tuple[Entity, str], list[Entity]] = {}
         self._types_within: dict[tuple[int, str], frozenset[str]] = {}
 
     def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
         """The body for a response shape; `created` for a write."""
         if shape.options:
             shape = shape.options[0]
+        frame.requested = _requested_fields(frame.values)
         subject = frame.subject
         if shape.is_array:
             if shape.item is not None and "boolean" in shape.item.types and subject is not None:
@@ -61,7 +65,7 @@ class ResponseBodies:
             if edges is not None:
                 self._paginator.paginate(frame, edges)
                 return [self._item(cast("ResponseShape", shape.item), edge, frame) for edge in frame.edges]
-            return [] if beyond_first(frame) else self._plain_list(shape, self._value_owner(frame), "", frame)
+            return self._plain_page(shape, self._value_owner(frame), "", frame)
         if not shape.properties:
             if shape.is_object:
                 return {}
@@ -93,7 +97,7 @@ class ResponseBodies:
         for name, value in frame.values.items():
             stem = identifier_stem(name)
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
-            if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
+            if kind is None or kind.local or words(name)[-1] not in {"id", "gid", "uuid", "guid", "ref", "slug"}:
                 continue
             entity = self.world.find(kind.name, str(value))
             if entity is None:
@@ -115,6 +119,7 @@ class ResponseBodies:
         body: dict[str, object] = {}
         rest: list[str] = []
         requested = self._list_items.requested_types(frame)
+        requested &= {kind for part in shape.properties.values() for kind in kinds_in(part)}
         state = self._state(frame) if top else None
         for name, part in shape.properties.items():
             inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
@@ -136,8 +141,10 @@ class ResponseBodies:
                 rest.append(name)
         listed = [name for name in rest if shape.properties[name].item is not None]
         if top and len(listed) == 1 and not any(isinstance(value, list) for value in body.values()):
-            self._count_plain_list(shape, listed[0], state or owner or self._value_owner(frame), frame)
-        for name in rest:
+            holder = state or owner or self._value_owner(frame)
+            path = self._numbered_path(holder, shape, listed[0])
+            body[listed[0]] = self._plain_page(shape.properties[listed[0]], holder, path, frame)
+        for name in (name for name in rest if name not in body):
             part = shape.properties[name]
             is_paging_field, value = self._paginator.value(name, part, frame)
             if is_paging_field:
@@ -158,11 +165,17 @@ class ResponseBodies:
             body[name] = self._plain(holder, self._numbered_path(holder, shape, name), part, frame)
         return {name: body[name] for name in shape.properties if name in body}
 
-    def _count_plain_list(self, shape: ResponseShape, name: str, holder: Entity, frame: ResponseFrame) -> None:
-        """Store the size of a list that is no list of entities in the frame, so that totals and pages agree with it."""
-        items = self._plain(holder, self._numbered_path(holder, shape, name), shape.properties[name], frame)
-        frame.total = frame.limit = len(items) if isinstance(items, list) else 0
-        frame.offset = frame.total if beyond_first(frame) else 0
+    def _plain_page(self, part: ResponseShape, holder: Entity, name: str, frame: ResponseFrame) -> object:
+        """The requested page of a list that is no list of entities, so that totals and pages agree with it."""
+        value = self._plain(holder, name, part, frame)
+        if not isinstance(value, list):
+            return value
+        key = (holder, name)
+        rows = self._rows.setdefault(key, [])
+        rows += [Entity("~row", ("row", f"{at}"), {"id": f"row-{at + 1}"}) for at in range(len(rows), len(value))]
+        numbers = {id(row): at for at, row in enumerate(rows)}
+        self._paginator.paginate(frame, [RelationEdge(row, row) for row in rows[: len(value)]], plain=True)
+        return [value[numbers[id(edge.target)]] for edge in frame.edges]
 
     def _numbered_path(self, entity: Entity, shape: ResponseShape, name: str) -> str:
         """The path of a field within a plain object, if it holds the number of the entity; else its name."""
@@ -245,7 +258,7 @@ class ResponseBodies:
         date = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
         beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
         now = sum(self.world.changes[kind] for kind in self._types_in(shape, entity.kind))
-        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), now)
+        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), now, frame.requested)
         if key not in self._built:
             self._built[key] = self._entity_body(self._variant(shape, entity), entity, own, frame)
         return self._built[key]
@@ -260,11 +273,17 @@ class ResponseBodies:
     def _entity_body(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
         entity_type = self.schema.entity_types.get(entity.kind)
-        example_fields = entity_type.example_fields if entity_type else frozenset()
+        example_fields = entity_type.example_fields if entity_type and not self.world.demanded.active else frozenset()
         for name, part in shape.properties.items():
             if example_fields and name not in example_fields and name not in shape.required | shape.expected:
                 continue
             body[name] = self._property(entity, own, name, part, frame)
+        for name in sorted({path.partition(".")[0] for path in frame.requested}) if entity_type else ():
+            info = entity_type.all_fields.get(name) if entity_type else None
+            if info is not None and info.shapes:
+                inner = frozenset(path.partition(".")[2] for path in frame.requested if path.startswith(f"{name}."))
+                part = shape.properties.get(name) or info.shapes[0]
+                body[name] = self._property(entity, own, name, part, replace(frame, requested=inner))
         if entity_type and shape.kind not in {"", entity.kind} and not shape.closed and not entity.ends:
             for name, part in entity_type.summary.items():
                 if name not in body and not part.is_object and not part.item_types:
@@ -291,6 +310,8 @@ class ResponseBodies:
             most = _MOST_NESTED[min(len(part.path), len(_MOST_NESTED) - 1)]
             return [self._item(part.item, edge, frame) for edge in edges[:most][: part.limit("maxItems")]]
         if part.shows_entity:
+            if name in entity.values and entity.values[name] is None and name not in entity.sent:
+                return None
             return self._linked(part, entity, name, frame)
         pinned = isinstance(entity.values.get(name), dict)
         if part.properties and _holds_lists(part) and name not in entity.sent and not pinned:
@@ -500,6 +521,8 @@ class ResponseBodies:
         least, most = part.limit("minItems") or 0, part.limit("maxItems")
         size = max(size, least)
         size = min(size, most) if most is not None else size
+        if example is None:
+            size = max(size, self.world.demanded.length(entity, name))
         if part.item.properties:
             rows = [value for value in values if isinstance(value, dict)]
             if example is None and len(rows) > size:
@@ -531,6 +554,13 @@ class ResponseBodies:
         begin = datetime.fromisoformat(date[:10]) if date else self.world.now.replace(tzinfo=None)
         shift = (begin - first).days
         return [{n: _shifted(v, shift) for n, v in row.items()} for row in rows]
+
+
+def _requested_fields(values: Mapping[str, object]) -> frozenset[str]:
+    """The paths in an argument that chooses the fields of a response: `fields=name,owner.email`."""
+    chosen = (value for name, value in values.items() if words(name)[-1:] and singular(words(name)[-1]) in _CHOOSERS)
+    texts = (text for value in chosen for text in (value if isinstance(value, list) else str(value).split(",")))
+    return frozenset(text.strip() for text in texts if isinstance(text, str) and text.strip())
 
 
 def _shifted(value: object, days: int) -> object:

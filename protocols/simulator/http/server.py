@@ -184,7 +184,7 @@ class Simulator:
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
-    def session(self, query: str = "", task: str = "", seed: int | None = None) -> Session:
+    def session(self, query: str = "", task: str = "", seed: int | None = None, *, rehearses: bool = False) -> Session:
         """Open a session with a world of its own.
 
         Args:
@@ -192,6 +192,7 @@ class Simulator:
                 signed-in user.
             task: The name of the task; each task has another world.
             seed: The seed of the simulator by default.
+            rehearses: True if programs are rehearsed here: the world grows by what each one looks for.
         """
         seed = self.seed if seed is None else seed
         named_entities = read_entities(query) if query else NO_ENTITIES
@@ -204,7 +205,7 @@ class Simulator:
             while id in self._sessions:
                 number += 1
                 id = f"{name}-{number}"
-            session = self._sessions[id] = self._new_session(id, world_seed, named_entities, identifiers)
+            session = self._sessions[id] = self._new_session(id, world_seed, named_entities, identifiers, rehearses)
         return session
 
     def close_session(self, id: str) -> None:
@@ -214,7 +215,12 @@ class Simulator:
                 self._sessions.pop(id, None)
 
     def _new_session(
-        self, id: str, seed: str, named_entities: NamedEntities, identifiers: tuple[QuestionIdentifier, ...] = ()
+        self,
+        id: str,
+        seed: str,
+        named_entities: NamedEntities,
+        identifiers: tuple[QuestionIdentifier, ...] = (),
+        rehearses: bool = False,
     ) -> Session:
         injector = FaultInjector(self._conditions, self.protocol.digest, seed)
         return Session(
@@ -225,6 +231,7 @@ class Simulator:
             close=self.close_session,
             make_world=lambda: self._world(seed, named_entities, identifiers),
             fault_injector=injector if self._conditions != ServiceConditions() else None,
+            rehearses=rehearses,
         )
 
     def _world(self, seed: str, named_entities: NamedEntities, identifiers: tuple[QuestionIdentifier, ...]) -> World:

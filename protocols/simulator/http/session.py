@@ -7,12 +7,14 @@ from other sessions or the order of its reads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import TracebackType
 
 from protocols.calls.credentials import ANY_REQUEST, Credential
+from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from protocols.simulator.demand import Demand
 from protocols.simulator.http.conditions import FaultInjector
 from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
 from protocols.simulator.http.routing import Responder
@@ -33,6 +35,7 @@ class Session:
         close: Removes the session of an id from the server.
         make_world: Makes the world, at the first request and after each reset.
         fault_injector: Delays and refuses requests before they reach the world.
+        rehearses: True if programs are rehearsed here: whoever runs one says before what it demands (`satisfy`).
     """
 
     def __init__(
@@ -45,7 +48,9 @@ class Session:
         close: Callable[[str], None],
         make_world: Callable[[], World],
         fault_injector: FaultInjector | None = None,
+        rehearses: bool = False,
     ) -> None:
+        self._demands: list[tuple[Demand, ...]] | None = [] if rehearses else None
         self.id = id
         self.protocol = protocol
         self.credentials = credentials
@@ -59,6 +64,16 @@ class Session:
         self._relevant_headers = _relevant_headers(protocol, credentials)
 
     @property
+    def rehearses(self) -> bool:
+        """True if programs are rehearsed here."""
+        return self._demands is not None
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """In words, what the latest program demands and no place can hold, by the document or by the question."""
+        return tuple(self._responder.world.demanded.unmet) if self._responder is not None else ()
+
+    @property
     def url(self) -> str:
         """The base URL, with the path of the documented server; starts the server if it is not running."""
         return self._address(self.id)
@@ -67,6 +82,15 @@ class Session:
     def base_urls(self) -> str | dict[str, str]:
         """The base URL, or that of each API by namespace, as a Sandbox takes them."""
         return self.protocol.under(self.url)
+
+    def satisfy(self, demands: Sequence[Demand]) -> None:
+        """Have the world hold what a program demands, beside what it holds already. Raises: UsageError."""
+        if self._demands is None:
+            raise UsageError("this session rehearses no programs; open it with rehearses=True")
+        with self._lock:
+            responder = self._current_responder()
+            self._demands.append(tuple(demands))
+            responder.world.satisfy(demands)
 
     def reset(self) -> None:
         """Undo all writes: the world is again as at the start."""
@@ -113,7 +137,10 @@ class Session:
 
     def _current_responder(self) -> Responder:
         if self._responder is None:
-            self._responder = Responder(self._make_world())
+            world = self._make_world()
+            for demands in self._demands or ():
+                world.satisfy(demands)
+            self._responder = Responder(world)
         return self._responder
 
     def _encode_refusal(self, request: SimulatedRequest, refusal: RequestError) -> EncodedAnswer:

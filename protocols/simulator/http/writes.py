@@ -29,6 +29,9 @@ _STATE_WORDS = {
 }  # fmt: skip
 
 
+_REFERENCE_WORDS = frozenset({"id", "gid", "uri", "uuid", "guid", "ref", "urn"})
+
+
 class WriteHandler:
     """Applies writes to one world."""
 
@@ -418,7 +421,9 @@ def _is_list(shape: ResponseShape) -> bool:
 
 def _refers(name: str) -> bool:
     parts = words(name)
-    return bool(parts) and (singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"} or parts[-1] == "ids")
+    return bool(parts) and (
+        singular(parts[-1]) in {"id", "gid", "uri", "uuid", "guid", "ref", "urn"} or parts[-1] == "ids"
+    )
 
 
 def _listed(value: object) -> list[str]:

@@ -474,7 +474,7 @@ class FieldValues:
             if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
                 return self.title(entity.parent) if parts[0] not in kind.aliases else None
             return None
-        if parts[-1] not in {"id", "ids", "uuid", "guid", "ref", "slug", "key"}:
+        if parts[-1] not in {"id", "ids", "gid", "uuid", "guid", "ref", "slug", "key"}:
             return None
         target = self._schema.entity_type_named("_".join(stem))
         many = parts[-1] == "ids"

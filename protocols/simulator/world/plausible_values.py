@@ -21,7 +21,7 @@ from protocols.simulator.world import invented_words
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
-__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "plausible_number", "slug"]
+__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "plausible_number", "restyled", "slug"]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
@@ -257,7 +257,8 @@ def _range(parts: set[str], now: datetime) -> tuple[float, float]:
     return next((limits for names, limits in ranges if parts & names), (1, 100))
 
 
-def _moment(example: str, moment: datetime) -> str:
+def restyled(example: str, moment: datetime) -> str:
+    """A moment in the form of an example."""
     match = _MOMENT.fullmatch(example)
     if match is None:
         return moment.strftime("%Y-%m-%d")
@@ -289,9 +290,9 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
         dated = [text for text in examples if is_date(text)]
         example = dated[0] if dated else "2024-01-01" if form == "date" else "2024-01-01T00:00:00Z"
         if dated:
-            return _moment(example, _days(dated, rng, now))
+            return restyled(example, _days(dated, rng, now))
         back = timedelta(days=rng.below(400), minutes=rng.below(1440))
-        return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
+        return restyled(example, now.replace(tzinfo=None, microsecond=0) - back)
     if 0 < len(examples) < 6 and len(set(examples)) < 4 and (fresh := _novel_text(parts, examples, rng)):
         return fresh
     if examples:

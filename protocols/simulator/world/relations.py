@@ -67,6 +67,11 @@ class EntityRelations:
         presupposed = self._world.signed_in(entity) or entity.key[0] == "identified"
         if self._world.named_entities is not NO_ENTITIES and presupposed:
             edges = self._with_question_entities(entity, label, target, edges)
+        present = {edge.target for edge in edges}
+        demanded = [e for e in self._world.demanded.members(entity, label, target, edges) if e not in present]
+        if demanded:
+            added = [RelationEdge(self.membership(label, entity, member), member) for member in demanded]
+            edges = [*edges[:1], *added[:3], *edges[1:], *added[3:]]
         if lasting:
             entity.memo[("related", label, target)] = edges
         return edges
@@ -179,6 +184,8 @@ class EntityRelations:
         linked = entity.memo.get(("link", label))
         if isinstance(linked, Entity):
             return linked
+        if (demanded := self._world.demanded.link(entity, target)) is not None:
+            return demanded
         if entity.ends:
             if target in entity.ends:
                 return entity.ends[target]

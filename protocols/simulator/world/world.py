@@ -15,7 +15,9 @@ from string import capwords
 
 from protocols.simulator.analysis.world_file import NO_SPEC
 from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema
+from protocols.simulator.demand import Demand
 from protocols.simulator.world import invented_words
+from protocols.simulator.world.demanded_entities import DemandedEntities
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.fields import FieldValues
 from protocols.simulator.world.question_ids import QuestionIdentifier
@@ -71,6 +73,9 @@ class World:
         self._creation_counts: Counter[tuple[str, ...]] = Counter()
         self._keyed_entities: dict[tuple[str, ...], Entity] = {}
         self._edge_types = frozenset(schema.edge_types.values())
+        texts = (*(name.text for name in named_entities.names), *(identifier.text for identifier in identifiers))
+        self.told_texts = {text.casefold(): text for text in texts}
+        self.demanded = DemandedEntities(self)
         self.relations = EntityRelations(self)
         self.fields = FieldValues(self, self.relations)
         self.dependent_types = self._edge_types | {
@@ -151,16 +156,17 @@ class World:
     def all_entities(self, kind: str) -> list[Entity]:
         """All entities of a type for a list: the base population and those created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
-        if not self.schema.entity_types[kind].searchable:
-            entities[2:2] = [entity for entity in self.question_entities(kind) if not entity.base]  # on the first page
-        return [entity for entity in entities if not entity.deleted]
+        beside = [entity for entity in self.question_entities(kind) if not entity.base]
+        entities[2:2] = dict.fromkeys((*self.demanded.entities[kind], *beside))  # on the first page
+        return [entity for entity in (*entities, *self.demanded.others[kind]) if not entity.deleted]
 
     def keyed_entity(self, kind: str, *key: str) -> Entity:
         """The entity of exactly that key, such as the signed-in user or the state of a player."""
         whole = (kind, *key)
         if whole not in self._keyed_entities:
             user = self.base(kind)[:1] if key[:1] == ("singleton",) else []
-            self._keyed_entities[whole] = user[0] if user else Entity(kind, key)
+            values = self.demanded.state_values(key[1]) if key[:1] == ("state",) else {}
+            self._keyed_entities[whole] = user[0] if user else Entity(kind, key, values)
         return self._keyed_entities[whole]
 
     def find(self, kind: str, identifier: str) -> Entity | None:
@@ -172,7 +178,8 @@ class World:
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
-        if entity is None and identifier in {identified.text for identified in self.identifiers}:
+        told = {identified.text for identified in self.identifiers}
+        if entity is None and identifier in told and not self.demanded.is_elsewhere(identifier):
             entity = self._identified_entity(entity_type, identifier)
         if entity is None and self.open:
             entity = self._adopt(entity_type, identifier)
@@ -216,6 +223,12 @@ class World:
                 adjacent += [parent] if parent is not None and not parent.base else []
         return list(dict.fromkeys(adjacent))
 
+    def satisfy(self, demands: Sequence[Demand]) -> None:
+        """Hold what a program demands, too; what was shown stays as it is."""
+        self.demanded.satisfy(demands)
+        for kind in self.schema.entity_types:
+            self.mark_changed(kind)
+
     # -- the entities of a question -----------------------------------------------------------------------------------
 
     def question_entities(self, kind: str) -> list[Entity]:
@@ -228,7 +241,7 @@ class World:
                     self._add_question_entity(entity_type, name)
             if self.identifiers and not entity_type.local and kind not in self._edge_types:
                 for identifier in self.identifiers:
-                    if not self.identifies(identifier, entity_type):
+                    if not self.identifies(identifier, entity_type) or self.demanded.is_elsewhere(identifier.text):
                         continue
                     if (entity := self._identified_entity(entity_type, identifier.text)) is not None:
                         self._question_entities[kind].setdefault(identifier.text.casefold(), entity)
@@ -294,7 +307,7 @@ class World:
     def _add_question_entity(self, kind: EntityType, name: NamedEntity) -> None:
         question_entities = self._question_entities[kind.name]
         existing = self._by_name(kind.name).get(name.text.casefold())
-        if existing is not None:
+        if existing is not None and (self.fields.title(existing) == name.text or name.text.islower()):
             question_entities[name.text.casefold()] = existing
             return
         texts = [name.text]
@@ -408,6 +421,16 @@ class World:
         """True if an entity already has exactly that name."""
         low = name.casefold()
         return low in self._by_name(kind) or low in self._question_entities[kind]
+
+    def named_already(self, kind: str, name: str) -> Entity | None:
+        """The entity of a name, if there is one: of the question, or of the base population."""
+        self.question_entities(kind)
+        low = name.casefold()
+        return self._question_entities[kind].get(low) or self._by_name(kind).get(low)
+
+    def give_name(self, entity: Entity, name: str) -> None:
+        """Let an entity be found by a name, as those of a question are."""
+        self._question_entities[entity.kind].setdefault(name.casefold(), entity)
 
     def _is_made_by(self, work: Entity, maker: Entity) -> bool:
         for pair in self.schema.pairs_between(work.kind, maker.kind):
