@@ -142,7 +142,9 @@ def _of_noun(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
     own_lists = _lists_of_own_path(graph, tool, parameter)
     for entry in own_lists or ():
         yield from _fields(graph, [entry], parameter, phrase or _parts(_collection(entry.form)[-1]))
-    if own_lists is not None and (phrase or (tool.method == "GET" and not own_lists)):
+    is_part = kind not in _ATTRIBUTES and "{}" in _form(tool.path) and not graph.item_key(tool.name, parameter.argument)
+    is_added = own_lists == [] and tool.writes and is_part  # to another object, and listed elsewhere
+    if own_lists is not None and not is_added and (phrase or (tool.method == "GET" and not own_lists)):
         return
     described = _OBJECT.search(text)
     named = _parts(described[1].replace(" ", "_")) if described else ()

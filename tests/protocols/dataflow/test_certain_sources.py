@@ -63,6 +63,7 @@ PATHS: dict[str, Any] = {
     "post /admins/{admin_id}/labels/{label}": None,
     "get /admins/{admin_id}/labels": things("name"),
     "post /companies?company_id": None,
+    "post /admins/{admin_id}/companies?company_id": None,
     "put /admins/{admin_id}/pools/{pool}": None,
     "get /admins/{admin_id}/pools": things("name"),
     "get /tickets/by-state/{state}": one(id=TEXT),
@@ -126,6 +127,7 @@ def graph() -> ProtocolGraph:
         ("GET_clubs_owner_club", "owner", 'GET_clubs()[0]["owner"]["login"]'),
         ("GET_clubs_owner_club_walks_index", "index", 'GET_clubs_owner_club_walks(owner=…, club=…)[0]["number"]'),
         # What is added to an object is listed elsewhere, and not the ones that it has.
+        ("POST_admins_admin_id_companies", "company_id", 'GET_companies()["data"][0]["id"]'),
         ("PUT_admins_admin_id_pools_pool", "pool", 'GET_pools()[0]["name"]'),
         ("GET_tickets_by_state_state", "state", 'POST_tickets_search()["tickets"][0]["state"]'),
         ("GET_currencies_code", "code", 'GET_currencies()["data"][0]["attributes"]["code"]'),
