@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from atc.knowledge import Knowledge
@@ -39,12 +39,6 @@ _SPOKEN = 2.0
 _SMALL = {"compact": 1_500, "full": 6_000}
 """Tokens up to which an API is written down whole, the same for all questions, by the form of its documentation."""
 _HINT = re.compile(r"^[ #].*(?: — |: )from \w+\(")
-_MORE, _ROOMY = 0.5, 3_850
-"""How many more tools than the profile says are described, as a part of it, where all have so few tokens.
-
-Of 20 development questions of ToolFlow 17 have all their tools described with them, 9 without; a request to see a tool
-costs a call and the whole prompt again.
-"""
 _SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
 _LEAST = 20
 """Tokens that a described tool has at least."""
@@ -221,15 +215,16 @@ def make_offer(
     is_full = profile.documentation == "full"
     scores = dict.fromkeys(offered, 0.0) if whole and is_full else _scores(ranking, query)
     ranked = tuple(name for name in scores if name in offered)
-    details = _closed(graph, ranked[: profile.described], offered, profile)
+    details = ranked[: profile.described]
+    if profile.closure:
+        details = graph.closure(details, offered)
     if whole:
         details = tuple(tool.name for tool in graph.protocol.tools)
         functions = text if is_full else _with_values(text, speaks_of)
     elif is_full:
         among = frozenset(offered if tools is not None else scores)
-        write = partial(tools_text, graph=graph, profile=profile, sources=among)
-        details = _roomy(graph, ranked, offered, profile, write)
-        functions = write(map(graph.protocol.tool, details), budget=profile.described_tokens)
+        described = map(graph.protocol.tool, details)
+        functions = tools_text(described, graph, profile, sources=among, budget=profile.described_tokens)
         short = [name for name in (ranked if tools is not None else scores) if name not in details]
         functions = "\n\n".join(filter(None, (functions, _others(graph, tuple(sorted(short)), profile))))
     else:
@@ -247,24 +242,6 @@ def make_offer(
     callable_tools = frozenset(offered if tools is not None else (tool.name for tool in graph.protocol.tools))
     fixed = (query, offered, ranked, scores, details, speaks_of, functions, profile, ranking)
     return Offer(*fixed, lambda: knowledge.contract, callable_tools, example=example, solved=before)
-
-
-def _closed(graph: ProtocolGraph, names: Sequence[str], offered: Sequence[str], profile: Profile) -> tuple[str, ...]:
-    return graph.closure(names, offered) if profile.closure else tuple(names)
-
-
-def _roomy(
-    graph: ProtocolGraph,
-    ranked: Sequence[str],
-    offered: Sequence[str],
-    profile: Profile,
-    write: Callable[[Iterable[Tool]], str],
-) -> tuple[str, ...]:
-    """The tools to describe, and as many of the next best as a short text has room for."""
-    most = min(round(profile.described * (1 + _MORE)), len(ranked))
-    choices = (_closed(graph, ranked[:count], offered, profile) for count in range(most, profile.described, -1))
-    short = (names for names in choices if estimate(write(map(graph.protocol.tool, names))) <= _ROOMY)
-    return next(short, _closed(graph, ranked[: profile.described], offered, profile))
 
 
 def _chosen(ranking: Ranking, query: Query, most: int, profile: Profile, called: Sequence[str]) -> list[str]:

@@ -55,11 +55,3 @@ def test_a_small_api_is_the_same_text_for_every_question() -> None:
     common = [a == b for a, b in zip(first, second, strict=True)]
     assert common == [True] * (len(first) - 1) + [False]
     assert first[-1].content.removesuffix(f"Question: {QUESTION}") in second[-1].content
-
-
-def test_a_short_text_has_room_for_the_next_best() -> None:
-    """Half as many again as the profile says, as long as all of them are short."""
-    with Agent(load(sample("cinema")), None, profile=replace(FEW, closure=False), simulate=True) as agent:
-        offer = agent.opening(QUESTION)
-
-    assert offer.details == offer.ranked[:3]
