@@ -29,7 +29,6 @@ from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
-from atc.verification import second_look
 from protocols.errors import LimitReached, ModelError, PromptRefused
 from sandbox import Run
 from sandbox.truncation import cut, one_line
@@ -139,6 +138,8 @@ class _Loop:
 
         Of a program that wrote there is no revision: nothing is done twice, or otherwise, for a mere doubt.
         """
+        from atc.verification import second_look
+
         session, before = self.session, self.session.attempts[:-1]
         verification = second_look(session, self.offer, attempt, answer)
         session.verified(verification)

@@ -16,7 +16,6 @@ from atc.diagnosis.runtime_values import outline
 from atc.evidence import facts
 from atc.evidence.answers import call_text
 from atc.models import Message
-from atc.program.source import without_thoughts
 from atc.prompting import templates
 from atc.prompting.conversation import cut
 from atc.prompting.prompt import Offer
@@ -51,7 +50,7 @@ def second_look(session: SolveSession, offer: Offer, attempt: Attempt, answer: s
         text = session.complete([message], max_tokens=offer.profile.output_tokens).text
     except (LimitReached, PromptRefused, ModelError) as error:  # the answer was there before
         return Verification("unverified", message=str(error))
-    verdict = _VERDICT.search(without_thoughts(text))
+    verdict = _VERDICT.search(text)
     if verdict is None:
         return Verification("unverified", message="the model said neither ok nor what is wrong")
     return Verification("ok") if verdict["ok"] else Verification("stands", verdict["fault"].strip())

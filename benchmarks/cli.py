@@ -341,6 +341,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         profile=profile,
         max_model_calls=agent.search.max_model_calls,
         writes=options.writes or ("allow" if simulate else "deny"),
+        verify=agent.verify,
         search=agent.search,
     )
 

@@ -34,7 +34,8 @@ from atc.files import to_json
 from atc.models import Completion, Message, Model, Usage, open_model
 from benchmarks.injection.mutations import mutants, plain
 from benchmarks.micro.acceptance import FOLDER, RightProgram, StandIn, read_file, run_directly, serving
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.report.render import print_table
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.right_programs import simulated_settings
 from benchmarks.tasks.datasets import open_dataset
@@ -154,7 +155,7 @@ def _of_run(folder: Path, stack: ExitStack) -> Iterator[Answer]:
         raise UsageError(f"{folder} is no folder of `atc bench --out`: {error}") from None
     dataset = open_dataset(config["benchmark"], None, ())
     settings = replace(simulated_settings(dataset), profile="large")
-    settings = settings if dataset.listed else replace(settings, candidates="best 20")
+    settings = settings if dataset.candidates != "all" else replace(settings, candidates="best 20")
     worlds = find_worlds(dataset.protocols)
     environment = stack.enter_context(closing(AgentEnvironment(settings, dataset, worlds=worlds)))
     tasks = {task.id: task for task in dataset.tasks}
@@ -264,7 +265,7 @@ def main(
     if as_json:
         click.echo(to_json(results), nl=False)
         return
-    print_table(("mistake", "answers", "a fault is named", "", "not verified"), _rows(results), figures_from=1)
+    print_table("Second looks", ("mistake", "answers", "a fault is named", "", "not verified"), _rows(results))
 
 
 _GROUPS = (lambda kind: kind == "right", lambda kind: kind not in ("right", "own"))
