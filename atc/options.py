@@ -161,8 +161,6 @@ class Options:
         after_call: Given each call when it is over, from another thread.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
         confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent.
-        verify: Ask the model once more, for the first thing that is wrong with its answer; a fault that it names is one
-            revision (attribute, naive, none).
         search: How the modes search that make one call at a time, and the most model calls of any mode.
         max_tokens: Most tokens of a question, read and written, all requests to the model together. At this and the
             next two limits the solution is what there is until then, and the exit code 4 (docs/limits.md).
@@ -242,7 +240,6 @@ class Options:
     after_call: AfterCall | None = None
     confirm: Callable[[CallRecord], bool] | None = None
     confirm_plan: Callable[[WritePlan], bool] | None = None
-    verify: bool = _flag(False, "mode", traits="shared")
     search: SearchSettings = SearchSettings()
     max_tokens: int | None = _flag(None, "limit", "N", "count", "shared resumable")
     max_seconds: float | None = _flag(None, "limit", "S", "amount", "shared resumable")

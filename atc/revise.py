@@ -23,13 +23,12 @@ from atc.models import Completion, Message, Usage
 from atc.modes import Mode
 from atc.program.source import extract, note_beside, renamed, without_fence
 from atc.prompting import templates
-from atc.prompting.conversation import PREFILL, REFUTED, conversation
+from atc.prompting.conversation import PREFILL, conversation
 from atc.prompting.prompt import Offer, requests_tools
 from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
-from protocols.errors import LimitReached, ModelError, PromptRefused
 from sandbox import Run
 from sandbox.truncation import cut, one_line
 
@@ -119,9 +118,8 @@ class _Loop:
             program, diff = written
             run, verdict = self.tried(program, diff)
             if verdict.is_answer:
-                attempt = self.attempt(program, "done", run, None, None, diff)
-                session.record(attempt)
-                return (self.verified(attempt, verdict.answer) if session.settings.verify else verdict.answer) or None
+                session.record(self.attempt(program, "done", run, None, None, diff))
+                return verdict.answer or None
             fault = verdict.fault or Fault("run", "APIError", verdict.unhealthy)
             self.blame(self.attempt(program, fault.stage, run, fault, None, diff))
             if verdict.unhealthy:
@@ -132,41 +130,6 @@ class _Loop:
             if session.journal is not None and run is not None:
                 session.journal.over()
             session.sandbox.prepare()
-
-    def verified(self, attempt: Attempt, answer: str) -> str:
-        """Look at an answer once more; it stands, or is that of one revision.
-
-        Of a program that wrote there is no revision: nothing is done twice, or otherwise, for a mere doubt.
-        """
-        from atc.verification import second_look
-
-        session, before = self.session, self.session.attempts[:-1]
-        verification = second_look(session, self.offer, attempt, answer)
-        session.verified(verification)
-        if verification.outcome != "stands":
-            return answer
-        if any(call.writes for call in attempt.calls):
-            session.verified(replace(verification, message="what the program wrote is not written anew"))
-            return answer
-        fault = Fault("answer", REFUTED, verification.fault)
-        session.retell(before)
-        session.fail(replace(attempt, stage="answer", fault=fault, attribution=NO_ATTRIBUTION))
-        if session.journal is not None:
-            session.journal.over()
-        session.sandbox.prepare()
-        try:
-            program, diff = self.reviewed(*self.write()) or ("", ())
-            run, verdict = self.tried(program, diff)
-            reason = verdict.unhealthy or (verdict.fault.message if verdict.fault else "")
-        except (TryEnded, LimitReached, PromptRefused, ModelError) as error:  # the answer was there before
-            run, verdict, reason = None, None, str(error)
-        if verdict is None or not verdict.is_answer:
-            session.retell([*before, attempt])
-            session.verified(replace(verification, message=f"the revision failed: {reason}"))
-            return answer
-        session.record(self.attempt(program, "done", run, None, None, diff))
-        session.verified(replace(verification, outcome="revised"))
-        return verdict.answer
 
     # The run
 

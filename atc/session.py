@@ -29,7 +29,7 @@ from atc.fault import Attribution, Fault
 from atc.help import Help
 from atc.models import Completion, Usage
 from atc.options import SearchSettings
-from atc.solution import Attempt, Status, Verification
+from atc.solution import Attempt, Status
 from protocols.model import Protocol
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 
@@ -64,7 +64,6 @@ class SolveState:
         trial: The number of the try, from 1. first: The place of its first attempt.
         branches: Paths of calls that this try left, and that are no attempts yet.
         run_seconds: Wall-clock time of programs and calls.
-        verification: What came of a second look at the answer.
     """
 
     attempts: tuple[Attempt, ...] = ()
@@ -73,7 +72,6 @@ class SolveState:
     first: int = 0
     branches: int = 0
     run_seconds: float = 0.0
-    verification: Verification | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,6 @@ class SessionSettings:
         answer_type: The type that the answer has to have.
         signed: Calls carry credentials.
         calls_functions: The model takes functions.
-        verify: The model looks at its answer once more.
     """
 
     max_reflections: int
@@ -96,7 +93,6 @@ class SessionSettings:
     answer_type: AnswerType | None = None
     signed: bool = False
     calls_functions: bool = False
-    verify: bool = False
 
     def misfit(self, answer: str) -> Fault | None:
         """The fault of an answer that does not fit the type asked for."""
@@ -189,10 +185,6 @@ class SolveSession:
         if attempt.fault is not None:
             fault, attribution = attempt.fault, attempt.attribution or NO_ATTRIBUTION
             self.emit(FaultFound(len(self.state.attempts), fault, attribution))
-
-    def verified(self, verification: Verification) -> None:
-        """The answer was looked at once more."""
-        self.state = replace(self.state, verification=verification)
 
     def turn_back(self) -> None:
         """A path of calls was left."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from atc.search_tree import SearchNode
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status", "Verification"]
+__all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"]
 
 Status = Literal["answered", "failed", "refused", "limit", "model_error", "api_error", "interrupted"]
 
@@ -91,30 +91,6 @@ class Evidence:
     said: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What came of a second look at an answer (`verify`).
-
-    Args:
-        outcome: `ok`: nothing wrong was named. `revised`: `fault` was, and the answer is that of the revision.
-            `stands`: it was, and the answer stands, as there is no other. `unverified`: the model did not say.
-        message: Why it stands or is unverified.
-    """
-
-    outcome: Literal["ok", "revised", "stands", "unverified"]
-    fault: str = ""
-    message: str = ""
-
-    def __str__(self) -> str:
-        described = {
-            "ok": "verified: a second look named nothing wrong",
-            "revised": "revised: a second look named a fault in the answer before",
-            "stands": "a second look named a fault, and there is no other answer",
-            "unverified": "not verified",
-        }[self.outcome]
-        return ": ".join(filter(None, (described, self.fault, self.message)))
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Solution:
     """All attempts at a question, with the answer of the last.
@@ -129,7 +105,6 @@ class Solution:
     `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`. `cost` is in
     US dollars, by the price table; None where the model has no price in it, or its endpoint does not count tokens.
     `limit` is the limit of the question that ended the solve, with the status "limit"; such a solve can go on.
-    `verification` is None without a second look.
     """
 
     query: str
@@ -150,7 +125,6 @@ class Solution:
     value: Any = None
     cost: float | None = None
     limit: LimitName | None = None
-    verification: Verification | None = None
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -184,15 +158,13 @@ class Solution:
         """How far the answer can be relied on; None without an answer.
 
         It is `unsupported` where nothing of it rests on a reply, `doubtful` where a finding speaks against it, and
-        `qualified` where the model itself says that it assumed something, that something was not possible, or at a
-        second look that the answer is wrong.
+        `qualified` where the model itself says that it assumed something, or that something was not possible.
         """
         if self.answer is None:
             return None
         if self.unsupported or self.findings:
             return "unsupported" if self.unsupported else "doubtful"
-        refuted = self.verification is not None and self.verification.outcome == "stands"
-        return "qualified" if self.qualifications or refuted else "supported"
+        return "qualified" if self.qualifications else "supported"
 
     @property
     def note(self) -> str:
@@ -283,7 +255,6 @@ class Solution:
             "usage": self.usage.counts(),
             "cost": self.cost,
             "limit": self.limit,
-            "verification": asdict(self.verification) if self.verification else None,
             "seconds": dict(self.seconds),
             "versions": dict(self.versions),
         }

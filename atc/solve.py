@@ -196,7 +196,6 @@ class Solve:
                 asked.answer_type,
                 any(sent.secrets() for sent in service.credentials),
                 functions,
-                options.verify,
             ),
             self.completions.complete,
             lambda run: knowledge.observe(query, run),
@@ -372,7 +371,6 @@ class Solve:
             write_plan=gate.plan if gate is not None else None,
             cost=self.limited.spending.cost,
             limit=limit,
-            verification=state.verification,
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:

@@ -341,7 +341,6 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         profile=profile,
         max_model_calls=agent.search.max_model_calls,
         writes=options.writes or ("allow" if simulate else "deny"),
-        verify=agent.verify,
         search=agent.search,
     )
 

@@ -311,8 +311,6 @@ def _end(root: Span, solution: Solution) -> None:
         root.set_attribute("gen_ai.agent.version", agent_version)
     if solution.standing is not None:
         root.set_attribute("atc.standing", solution.standing)
-    if solution.verification is not None:
-        root.set_attribute("atc.verification", str(solution.verification))
     if solution.status != "answered":
         _fail(root, solution.status)
     root.end()

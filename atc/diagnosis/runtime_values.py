@@ -21,7 +21,7 @@ from protocols.json_path import Step, subscripts
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["RuntimeFact", "outline", "run_facts", "runtime_facts"]
+__all__ = ["RuntimeFact", "run_facts", "runtime_facts"]
 
 _KEYS = 14
 _MAX_OUTLINE = 400
@@ -68,7 +68,7 @@ def run_facts(fault: Fault, attribution: Attribution, program: str, run: Run | N
         return []
     facts = runtime_facts(program, run)
     lines = [fact.text for fact in facts] or [*attribution.evidence]
-    lines = lines or [f"{call.tool} returned {outline(call.response)}"]
+    lines = lines or [f"{call.tool} returned {_outline(call.response)}"]
     missing_keys = {fact.missing_key for fact in facts if fact.missing_key}
     if not missing_keys and fault.type == "KeyError":
         missing_keys.add(fault.message.strip("'\""))
@@ -184,7 +184,7 @@ def _quoted_keys(value: Mapping[str, object]) -> str:
     return listed + (", …" if len(value) > _KEYS else "")
 
 
-def outline(response: object) -> str:
+def _outline(response: object) -> str:
     """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about 400 characters."""
     text = _outline_part(response, 0)
     return text if len(text) <= _MAX_OUTLINE else text[:_MAX_OUTLINE].rsplit(",", 1)[0] + ", …"

@@ -17,11 +17,9 @@ from atc.prompting.prompt import Offer, tools_text
 from atc.solution import Attempt
 from protocols.text.prose import estimate
 
-__all__ = ["PREFILL", "REFUTED", "blamed_tool", "conversation", "cut", "described", "seen_attempts"]
+__all__ = ["PREFILL", "blamed_tool", "conversation", "cut", "described", "seen_attempts"]
 
 PREFILL = "```python\n"
-REFUTED = "Refuted"
-"""The type of a fault that a second look at an answer named."""
 _SHORT = 600
 """Characters of an old turn where the conversation is too long."""
 _ERROR = 1000
@@ -68,8 +66,6 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
     fault, tool = attempt.fault, blamed_tool(attempt)
     assert fault is not None, "an attempt without a fault is not revised"
     error = described(fault)
-    if fault.type == REFUTED:
-        return templates.render("reflect_verified", query=offer.asked, error=fault.message)
     if naive:
         return templates.render("reflect_naive", query=offer.asked, error=error)
     documentation = ""

@@ -39,17 +39,7 @@ from protocols.simulator import Simulator
 from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
-__all__ = [
-    "OneAnswer",
-    "RightProgram",
-    "ServiceReply",
-    "StandIn",
-    "main",
-    "read_file",
-    "run_directly",
-    "serving",
-    "solve",
-]
+__all__ = ["OneAnswer", "StandIn", "main", "read_file", "run_directly", "solve"]
 
 FOLDER = SHIPPED / "acceptance"
 
@@ -144,7 +134,7 @@ class StandIn:
 
 
 @contextmanager
-def serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterator[str]:
+def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterator[str]:
     """A JSON server on this machine; gives its URL."""
 
     def handle(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
@@ -182,7 +172,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any
         wrong).
     """
     direct = run_directly(protocol, task)
-    with serving(StandIn(task.replies).answer) as service:
+    with _serving(StandIn(task.replies).answer) as service:
         url = f"{service}/"  # as it is: the stand-in has no path
         with Agent(protocol, OneAnswer(task.program), base_url=url, profile=profile, writes="allow") as agent:
             solution = agent.solve(task.question)
@@ -201,10 +191,10 @@ def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any
     }
 
 
-def run_directly(protocol: Protocol, task: RightProgram, now: datetime | None = None) -> Run:
+def run_directly(protocol: Protocol, task: RightProgram) -> Run:
     """The program as it is, run in the sandbox, without an agent."""
-    with serving(StandIn(task.replies).answer) as url:
-        return Sandbox(protocol, base_url=f"{url}/", writes="allow", now=now).run(task.program)
+    with _serving(StandIn(task.replies).answer) as url:
+        return Sandbox(protocol, base_url=f"{url}/", writes="allow").run(task.program)
 
 
 def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram) -> bool:

@@ -175,7 +175,6 @@ class AgentEnvironment:
                     retriever=self.retriever,
                     ablate=[*settings.without, *(["demonstrations"] if examples is None else [])],
                     writes=settings.writes,
-                    verify=settings.verify,
                     search=settings.search,
                 )
                 agent.knowledge.demonstrations = FixedDemonstrations(examples) if examples else None

@@ -24,8 +24,7 @@ class RunSettings:
     "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
     `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
     `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model alone: worlds
-    and candidates stay the same. `search` and
-    `verify` are those of the agent.
+    and candidates stay the same. `search` is that of the agent.
     """
 
     benchmark: str
@@ -44,7 +43,6 @@ class RunSettings:
     profile: str = ""
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0
-    verify: bool = False
     search: SearchSettings = field(default_factory=SearchSettings)
 
     @property

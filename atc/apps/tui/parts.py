@@ -155,9 +155,8 @@ def standing_text(solution: Solution) -> Text | None:
 
 
 def note_lines(solution: Solution) -> list[str]:
-    """What the model said beside its last program, or in place of one, and at a second look."""
-    second = [str(solution.verification)] if solution.verification is not None else []
-    return [visible(line) for line in [*solution.note.splitlines(), *second] if line.strip()]
+    """What the model said beside its last program, or in place of one."""
+    return [visible(line) for line in solution.note.splitlines() if line.strip()]
 
 
 def evidence_lines(solution: Solution) -> list[str]:
