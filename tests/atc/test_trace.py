@@ -9,10 +9,11 @@ from pathlib import Path
 
 from tests.atc import strong_solve
 
-MOST_FILES, MOST_LINES = 89, 22_300
+MOST_FILES, MOST_LINES = 90, 22_400
 """Files that a solve enters, and lines that it loads, of ours: they may only shrink; 60 and 20,000 are the aim.
 
-They were 87 and 21,500 before the documentation was written whole and its sources of identifiers were certain.
+They were 87 and 21,500 before the documentation was written whole, its sources of identifiers were certain, and the
+format of endpoints was shared with the clients of other providers.
 """
 UNUSED = ("bm25s", "networkx", "numpy", "rich", "torch", "transformers", "ty", "wordllama", "xllamacpp")
 
