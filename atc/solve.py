@@ -218,11 +218,17 @@ class Solve:
         return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.offer.query, confirm, self.emit)
 
     def rehearse(self, program: str) -> None:
-        """Have the simulated world hold what a program is about to look for."""
-        if (world := self.service.rehearsal) is not None:
-            from atc.program.demands import demands_of
+        """Have the simulated world, or that of planned writes, hold what a program is about to look for."""
+        world, gate = self.service.rehearsal, self.session.gate
+        if world is None and gate is None:
+            return
+        from atc.program.demands import demands_of
 
-            world.satisfy(demands_of(program, self.knowledge.protocol))
+        demands = demands_of(program, self.knowledge.protocol)
+        if world is not None:
+            world.satisfy(demands)
+        if gate is not None:
+            gate.ledger.demands = demands
 
     @property
     def runs(self) -> list[Run]:

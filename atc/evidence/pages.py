@@ -25,6 +25,7 @@ _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
 _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
 _MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
 _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
+_PAGE_OBJECTS = frozenset({"metadata", "meta", "paging", "pagination", "page", "pages", "links", "page info", "cursor"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _MIN_PAGE = 20
 """Items of a page from which a limit is no choice of the question: nobody asks for the first 20."""
@@ -113,6 +114,9 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             continue
         fields = {**(top if isinstance(top, dict) else {}), **around}
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
+        about_pages = [value for key, value in siblings.items() if key in _PAGE_OBJECTS and isinstance(value, dict)]
+        nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
+        siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS}
         # A total is that of the longest list beside it: the links of a reply are none of its items.
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
         if path and (extent := _describe_rest(siblings, call, longest, len(pages))):
@@ -150,7 +154,9 @@ def _is_last(call: CallRecord, traced: TracedRun, siblings: Iterable[str]) -> bo
 
 def _tells_extent(key: str) -> bool:
     """True if a field beside a list tells whether there is more of it."""
-    return key in _PAGE_TOTALS | _MORE_KEYS | _NEXT_KEYS or (set(key.split()) <= _TOTALS and key not in _PAGE_KEYS)
+    return key in _PAGE_TOTALS | _MORE_KEYS | _NEXT_KEYS or (
+        set(key.split()) <= _TOTALS and not _TOTAL_KEYS.isdisjoint(key.split())
+    )
 
 
 def _page_size(call: CallRecord) -> int:

@@ -301,7 +301,7 @@ def _missing_arguments(plain: list[str], traced: TracedRun, mentions: _Mentions)
     """The arguments that the question names where the program passes one of a similar name."""
     for call in traced.good_calls:
         tool = traced.tools.get(call.tool or "")
-        for used in call.arguments if tool is not None and not call.writes else ():
+        for used in call.arguments if tool is not None and call.method in {"GET", "POST"} else ():
             own = [singular(word) for word in words(used)]
             for argument in tool.arguments if tool is not None else ():
                 parts = [singular(word) for word in words(argument.argument)]

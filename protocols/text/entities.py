@@ -113,7 +113,9 @@ def _capitalized_spans(tokens: Sequence[re.Match[str]]) -> Iterator[tuple[int, i
             if not all(text in _CALENDAR or _DAY_NUMBER.fullmatch(text) for text in texts):  # no `14 July 2021`
                 yield tokens[start].start(), tokens[end - 1].end()
             # `Jay Chou's Mojito` is two names and `Fisherman's Wharf` is one: all three are taken for names.
-            if end < len(tokens) and re.match(r"'s\s", _gap(tokens, end)) and _starts_name(tokens, end):
+            # So are the whole and the parts of `Avatar: The Way of Water`.
+            joined = end < len(tokens) and re.match(r"'s\s|: $", _gap(tokens, end))
+            if joined and (_starts_name(tokens, end) or (joined[0] == ": " and tokens[end][0][0].isupper())):
                 yield tokens[start].start(), tokens[_end_of_name(tokens, end) - 1].end()
         position = end
 
@@ -154,7 +156,8 @@ def _starts_name(tokens: Sequence[re.Match[str]], position: int) -> bool:
         word = token[0].casefold()
         if word in _ARTICLES or _SHORTENED.search(word):
             return position + 1 < len(tokens) and tokens[position + 1][0][0].isupper()
-        return word not in _SENTENCE_STARTERS
+        following = tokens[position + 1][0].casefold() if position + 1 < len(tokens) else ""
+        return word not in _SENTENCE_STARTERS and following not in TEXTS["determiners"]
     return True
 
 

@@ -30,7 +30,7 @@ from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
 from sandbox.egress.simulated_writes import SimulatedWrites
 from sandbox.egress.stages import Begun, Bound, Decided
-from sandbox.egress.writes import WriteApproval, Writes
+from sandbox.egress.writes import WriteApproval, Writes, ledger_of
 from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut
 
@@ -93,7 +93,9 @@ class Broker:
         free = writes == "allow"
         self._sender = Sender(rules, self._signer, self._allowance, self._recorder, redactor, free, network)
         self._answerer = Answerer(self._allowance, self._recorder, redactor, self._signer)
-        self._simulated = SimulatedWrites(protocol, self._allowance, self._recorder)
+        self._simulated = SimulatedWrites(
+            protocol, self._allowance, self._recorder, ledger.demands if (ledger := ledger_of(writes)) else ()
+        )
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from protocols.model import Protocol
 from sandbox.egress.allowance import Allowance
@@ -18,14 +20,24 @@ from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import Bound
 
+if TYPE_CHECKING:
+    from protocols.simulator.demand import Demand
+
 __all__ = ["SimulatedWrites", "prepare_simulation"]
 
 
 class SimulatedWrites:
     """The simulated writes of one run, which share its limits and records; may be used from several threads."""
 
-    def __init__(self, protocol: Protocol | None, allowance: Allowance, recorder: CallRecorder) -> None:
+    def __init__(
+        self,
+        protocol: Protocol | None,
+        allowance: Allowance,
+        recorder: CallRecorder,
+        demands: Sequence[Demand] = (),
+    ) -> None:
         self._protocol = protocol
+        self._demands = demands
         self._allowance = allowance
         self._recorder = recorder
         self._simulated_api: tuple[Sender, Answerer] | None = None
@@ -65,9 +77,11 @@ class SimulatedWrites:
 
                 reachable = _over_http(protocol)
                 simulator = self._closing.enter_context(Simulator(reachable, now=datetime.now(UTC), open=True))
+                session = simulator.session(rehearses=True)
+                session.satisfy(self._demands)
                 redaction = Redaction(tuple(simulator.credentials))
                 signer = Signer(simulator.credentials, protocol, lambda _: None)
-                rules = EgressRules(protocol, simulator.base_urls)
+                rules = EgressRules(protocol, session.base_urls)
                 sender = Sender(rules, signer, self._allowance, self._recorder, redaction)
                 self._closing.callback(sender.close)
                 self._simulated_api = sender, Answerer(self._allowance, self._recorder, redaction, signer)

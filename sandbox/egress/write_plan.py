@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.calls.path_matching import path_arguments
 from protocols.json_path import Step, readable_path
@@ -24,6 +24,9 @@ from sandbox.egress.request_content import body_value, grouped, join_url
 from sandbox.egress.stages import Bound
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
+
+if TYPE_CHECKING:
+    from protocols.simulator.demand import Demand
 
 __all__ = ["PlannedRun", "PlannedValue", "PlannedWrite", "UncertainRead", "ValueDifference", "WriteDifference"]
 __all__ += ["WriteLedger", "WritePlan", "WriteRequest", "leaves_of", "text_of", "value_at", "write_request"]
@@ -291,6 +294,8 @@ class WriteLedger:
         self.plan = WritePlan(())
         self.latest: PlannedRun | None = None
         """The writes of the latest run."""
+        self.demands: tuple[Demand, ...] = ()
+        """What the next program looks for, so that the simulated replies to its writes have it."""
 
     def open_run(self) -> PlannedRun:
         """The writes of the next run."""

@@ -32,6 +32,7 @@ def read_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
         kind.ids = [value for value in id_info.examples if value is not None] if id_info else []
     _add_path_examples(entity_types)
     kinds = entity_types.by_name.values()
+    _separate_identifiers(list(kinds))
     for info in (*fields.values(), *(i for k in kinds for i in (*k.all_fields.values(), *k.fields.values()))):
         info.thin_examples()
     return fields
@@ -117,6 +118,15 @@ def _add_path_examples(entity_types: EntityTypes) -> None:
                 kind.ids.append(value)
                 if str(value) not in {str(record.get(kind.id_field)) for record in kind.records}:
                     kind.records.append({kind.id_field: value})
+
+
+def _separate_identifiers(kinds: Sequence[EntityType]) -> None:
+    """Leave a text that documents use as the identifier of several types to the first one that a path addresses."""
+    owners: dict[str, str] = {}
+    for kind in sorted(kinds, key=lambda kind: not kind.addressed):
+        texts = {str(record.get(kind.id_field)) for record in kind.records}
+        foreign = {text for text in texts if owners.setdefault(text, kind.name) != kind.name and not text.isdecimal()}
+        kind.records = [record for record in kind.records if str(record.get(kind.id_field)) not in foreign]
 
 
 def _membership_fields(entity_types: EntityTypes) -> set[str]:

@@ -93,7 +93,8 @@ class ListItems:
         for target in targets:
             if (owner.kind, label, target) in self.schema.relations or len(targets) == 1:
                 edges.extend(self._relations.related(owner, label, target))
-                if len(targets) > 1 and edges and not frame.choice:
+                written = self._relations.is_written(owner, label, target)  # what was emptied stays empty
+                if len(targets) > 1 and (edges or written) and not frame.choice:
                     break
         if top:
             edges = self._found(owner, label, self._sorted(edges, frame), targets[0], frame)

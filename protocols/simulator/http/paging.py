@@ -21,6 +21,7 @@ from protocols.text.words import singular, words
 
 __all__ = [
     "LIMITS",
+    "NEXT_LINKS",
     "Paginator",
     "ResponseFrame",
     "beyond_first",
@@ -42,6 +43,8 @@ _CURSORS = FURTHER
 _PAGE_FIELDS = frozenset(
     "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
 )
+NEXT_LINKS = frozenset({"next_page", "next_url", "next_link", "next_page_url", "next_page_token", "next_cursor"})
+"""Names of fields that lead to the next page and mean nothing else."""
 _WILDCARDS = frozenset("~ - * _all".split())
 _SEARCHES = frozenset("search query list filter find".split())
 _NEXT_CURSORS = _CURSORS - {"before"} | {"end_cursor", "next_after"}

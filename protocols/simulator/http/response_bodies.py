@@ -17,7 +17,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
+from protocols.simulator.http.paging import LIMITS, NEXT_LINKS, Paginator, ResponseFrame, beyond_first, is_paging
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.plausible_values import is_date
@@ -277,6 +277,9 @@ class ResponseBodies:
         for name, part in shape.properties.items():
             if example_fields and name not in example_fields and name not in shape.required | shape.expected:
                 continue
+            if label_of(name) in NEXT_LINKS and part.is_scalar and entity_type and name not in entity.values:
+                body[name] = None if part.nullable or "string" not in part.types else ""  # an entity has no pages
+                continue
             body[name] = self._property(entity, own, name, part, frame)
         for name in sorted({path.partition(".")[0] for path in frame.requested}) if entity_type else ():
             info = entity_type.all_fields.get(name) if entity_type else None
@@ -305,6 +308,8 @@ class ResponseBodies:
                         if kind
                         else self._relations.first_related(entity, target)
                     )
+                    if self._relations.is_written(entity, label, target):
+                        break
                     if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
             most = _MOST_NESTED[min(len(part.path), len(_MOST_NESTED) - 1)]

@@ -71,7 +71,8 @@ class Responder:
         url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
         choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
         frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, body, "".join(choices[:1]))
-        writes = plan.tool.method not in {"GET", "HEAD"} and not (plan.tool.reads or searches(plan))
+        reads = plan.tool.reads or searches(plan) or self._asks_for_list(plan, body)
+        writes = plan.tool.method not in {"GET", "HEAD"} and not reads
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject
         if plan.shape is None and self.world.open and _undocumented(plan.tool):
@@ -80,6 +81,17 @@ class Responder:
             return SimulatedReply(plan.status)
         body_data = self._bodies.root(plan.shape, frame, created=writes)
         return SimulatedReply(plan.status, body_data, plan.media_type or "application/json")
+
+    def _asks_for_list(self, plan: ResponsePlan, body: Mapping[str, object]) -> bool:
+        """True for a POST that is answered with a list of which it sends no item and no field."""
+        shape = plan.shape
+        if plan.tool.method != "POST" or plan.subject or shape is None or shape.kind:
+            return False
+        names = {name for part in (shape, *shape.properties.values()) for name in part.item_types}
+        kinds = [self.schema.entity_types[name] for name in names]
+        return bool(kinds) and not any(
+            name in kind.all_fields or self.schema.entity_type_named(name) is kind for kind in kinds for name in body
+        )
 
     def _argument(self, plan: ResponsePlan, name: str) -> str:
         return next((p.argument for p in plan.tool.parameters if p.name == name and p.location == "path"), name)

@@ -41,6 +41,10 @@ class EntityRelations:
         edges = written if written is not None else self.initial_edges(entity, label, target)
         return [edge for edge in edges if not edge.target.deleted]
 
+    def is_written(self, entity: Entity, label: str, target: str) -> bool:
+        """True if a write changed the members of a relation."""
+        return (entity.key, f"{entity.kind}.{label}", target) in self._members
+
     def rewrite(self, entity: Entity, label: str, target: str, edges: list[RelationEdge]) -> None:
         """Replace the members of a relation."""
         self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
