@@ -23,7 +23,7 @@ from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, type_of
-from protocols.text.words import ID_WORDS, WRAPPERS, noun_of, singular, words
+from protocols.text.words import ID_WORDS, SEARCHES, WRAPPERS, noun_of, singular, words
 
 __all__ = ["certain_source"]
 
@@ -247,12 +247,13 @@ def _match(entry: _Listing, phrase: _Words) -> int:
 def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Listing]:
     """The lists that the operations at a path are about, those named by a phrase first."""
     entries = [entry for entry in _listings(graph) if not entry.inside and _lists_at(entry, form)]
-    return sorted(entries, key=lambda entry: -_match(entry, phrase))
+    by_text = {entry.tool.name for entry in entries if any(p.name.lower() in SEARCHES for p in entry.tool.parameters)}
+    return sorted(entries, key=lambda entry: (-_match(entry, phrase), entry.tool.name not in by_text))
 
 
 def _lists_at(entry: _Listing, form: _Form) -> bool:
     """True if an operation reads the collection at a path, or searches or lists it right below."""
-    is_below = entry.form[:-1] == form and _SEARCHES.issuperset(words(entry.form[-1])) and entry.form[-1] != "{}"
+    is_below = entry.form[:-1] == form and not _SEARCHES.isdisjoint(words(entry.form[-1])) and entry.form[-1] != "{}"
     return (entry.form == form and entry.tool.method == "GET") or is_below
 
 
@@ -271,7 +272,8 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
         if tool.response_schema is None or takes_ids or (tool.writes and not looks_like_read(tool)):
             continue
         form = _form(tool.path)
-        own = "".join(_parts("".join(_collection(form)[-1:])))
+        parts = _parts("".join(_collection(form)[-1:]))
+        own = "".join([part for part in parts if part not in _SEARCHES] or parts)  # `/find_films`, and `/lists`
         lists = list(_lists_in(graph, tool.response_schema, own))
         outer = [path for path, _, inside in lists if not inside]
         for path, items, inside in lists:

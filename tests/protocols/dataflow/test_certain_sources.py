@@ -67,6 +67,11 @@ PATHS: dict[str, Any] = {
     "put /admins/{admin_id}/pools/{pool}": None,
     "get /admins/{admin_id}/pools": things("name"),
     "get /tickets/by-state/{state}": one(id=TEXT),
+    "get /meals/random": things("id"),
+    "get /meals/thoroughSearch": things("id", wrapper="results"),
+    "get /meals/{meal_id}": one(id=TEXT),
+    "get /find_towns": {"type": "array", "items": one(town_id=TEXT)},
+    "post /tides?town_id": None,
 }
 DESCRIPTIONS = {"owner_id": "The id of an admin who looks after it"}
 
@@ -110,6 +115,8 @@ def graph() -> ProtocolGraph:
         # A search right below the collection, or elsewhere.
         ("GET_tickets_ticket_id", "ticket_id", 'POST_tickets_search()["tickets"][0]["id"]'),
         ("GET_series_series_id", "series_id", 'GET_search_series()["results"][0]["id"]'),
+        ("GET_meals_meal_id", "meal_id", 'GET_meals_thoroughSearch()["results"][0]["id"]'),
+        ("POST_tides", "town_id", 'GET_find_towns()[0]["town_id"]'),
         # A list in the object around it.
         (
             "GET_series_series_id_season_season_number",
