@@ -77,10 +77,10 @@ def explain(options: _Options) -> None:
         console.print(f'the question speaks of "{escape(visible(value))}", a value of {escape(visible(field))}')
     console.print("\nWhere identifiers come from:")
     for hint in dict.fromkeys(opened.hints):
-        console.print(f"  {visible(hint)}", markup=False, highlight=False)
+        console.print(f"  {visible(hint)}", markup=False, highlight=False, soft_wrap=True)
     for message in messages:
         console.print(f"\n--- {message.role}", style="dim")
-        console.print(visible(message.content), markup=False, highlight=False)
+        console.print(visible(message.content), markup=False, highlight=False, soft_wrap=True)
     text = f"about {tokens:,} tokens (estimated)" if counted is None else f"{tokens:,} tokens"
     console.print(f"\n{text}", style="bold")
 

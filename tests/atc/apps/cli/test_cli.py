@@ -28,6 +28,7 @@ def test_explain_shows_the_prompt_and_asks_nobody(films: Path, endpoint: Callabl
 
     assert shown.exit_code == 0, shown.stderr
     assert "film_id: int — from GET_search_film(query=…)" in shown.stdout
+    assert told["messages"][0]["content"] in shown.stdout  # no line is broken in two
     assert f"Question: {QUESTION}" in shown.stdout
     assert "about" in shown.stdout.splitlines()[-1]
     assert set(told["tools"]) == {"GET_search_film", "GET_film_film_id_credits", "GET_film_latest"}
