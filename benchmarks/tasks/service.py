@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,16 @@ from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-import yaml
-from jsonschema import Draft202012Validator
-
-from benchmarks.tasks.service_filters import at, nullable, read_query
+from benchmarks.tasks.service_filters import at
 from benchmarks.tasks.service_records import Record, ServiceRecords, ServiceRequest
+from protocols import Protocol, load
+from protocols.calls.path_matching import match
+from protocols.model import Tool
 from protocols.simulator.http.http_server import ConnectionServer
-from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, encode
+from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
+from protocols.simulator.http.request import RequestReader
 
 __all__ = ["DataService", "ServiceData", "read_service"]
 
@@ -33,7 +33,7 @@ __all__ = ["DataService", "ServiceData", "read_service"]
 class ServiceData:
     """A service as its files have it; `digest` is the SHA-256 of document and data."""
 
-    document: Mapping[str, Any]
+    protocol: Protocol
     now: datetime
     collections: Mapping[str, Mapping[str, Any]]
     operations: Mapping[str, Mapping[str, Any]]
@@ -42,10 +42,10 @@ class ServiceData:
 
 def read_service(folder: Path) -> ServiceData:
     """Read `openapi.yaml` and `data.json` of a folder."""
-    document, data = (folder / "openapi.yaml").read_bytes(), (folder / "data.json").read_bytes()
-    values = json.loads(data)
-    now, digest = datetime.fromisoformat(values["now"]), hashlib.sha256(document + data).hexdigest()
-    return ServiceData(nullable(yaml.safe_load(document)), now, values["collections"], values["operations"], digest)
+    document, data = folder / "openapi.yaml", (folder / "data.json").read_bytes()
+    values, digest = json.loads(data), hashlib.sha256(document.read_bytes() + data).hexdigest()
+    now = datetime.fromisoformat(values["now"])
+    return ServiceData(load(document), now, values["collections"], values["operations"], digest)
 
 
 class DataService:
@@ -55,13 +55,10 @@ class DataService:
         self.data = data
         self._records = ServiceRecords(data.collections, data.now)
         self._lock = threading.Lock()
-        prefix = urlsplit(data.document["servers"][0]["url"]).path
-        self._routes: list[tuple[re.Pattern[str], Mapping[str, Any]]] = [
-            (re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", prefix + path)), operations)
-            for path, operations in sorted(data.document["paths"].items(), key=lambda entry: entry[0].count("{"))
-        ]
+        self._reader = RequestReader(data.protocol)
+        self._prefix = urlsplit(data.protocol.servers[0].url).path
         self._server = ConnectionServer(0, self._handle, data.now)
-        self.url = self._server.url + prefix
+        self.url = self._server.url + self._prefix
 
     @property
     def records(self) -> Mapping[str, Sequence[Record]]:
@@ -74,47 +71,40 @@ class DataService:
 
     def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
         path, _, query = target.partition("?")
+        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        request = SimulatedRequest(method, path.removeprefix(self._prefix), pairs, headers, body)
         try:
             with self._lock:
-                status, reply = self._answer(method, path, parse_qs(query, keep_blank_values=True), body)
+                status, reply = self._answer(request)
         except RequestError as error:
             status, code = error.status, HTTPStatus(error.status).phrase.lower().replace(" ", "_")
             reply = {"error": {"status": status, "code": code, "message": str(error)}}
         return encode(SimulatedReply(status, reply, None if status == HTTPStatus.NO_CONTENT else "application/json"))
 
-    def _answer(self, method: str, path: str, query: Mapping[str, list[str]], body: bytes) -> tuple[int, Any]:
-        matches = ((route.fullmatch(path), operations) for route, operations in self._routes)
-        match, operations = next(((match, operations) for match, operations in matches if match), (None, {}))
-        if match is None or method.lower() not in operations:
-            raise RequestError(405 if match else 404, f"{method} {path} is no operation of this API")
-        operation = operations[method.lower()]
-        rule = self.data.operations[operation["operationId"]]
-        variables = {name: unquote(text) for name, text in match.groupdict().items()}
+    def _answer(self, request: SimulatedRequest) -> tuple[int, Any]:
+        matched = match(self.data.protocol, request.method, request.path)
+        if matched is None:
+            others = any(match(self.data.protocol, method, request.path) for method in ("GET", "POST", "PATCH"))
+            raise RequestError(405 if others else 404, f"{request.method} {request.path} is no operation of this API")
+        tool, variables = matched
+        rule = self.data.operations[tool.operation_id]
         owners = {
             field: self._records.find(collection, variables[name])[self._records.key(collection)]
             for name, (collection, field) in rule.get("within", {}).items()
         }
-        parameters = [self._resolved(parameter) for parameter in operation.get("parameters", ())]
-        arguments = read_query([parameter for parameter in parameters if parameter["in"] == "query"], query)
-        sent = self._read_body(operation["requestBody"], rule, body) if "requestBody" in operation else {}
-        return self._records.perform(rule, ServiceRequest(variables, arguments, owners, sent))
-
-    def _read_body(self, request_body: Mapping[str, Any], rule: Mapping[str, Any], body: bytes) -> Record:
-        """The body, which fits its schema, and whose references lead to records. Raises: RequestError."""
-        try:
-            sent = json.loads(body or b"null")
-        except ValueError:
-            raise RequestError(400, "the body is no JSON") from None
-        schema = request_body["content"]["application/json"]["schema"]
-        validator = Draft202012Validator({**schema, "components": self.data.document["components"]})
-        for error in validator.iter_errors(sent):
-            raise RequestError(422, f"{error.json_path}: {error.message}")
+        arguments = self._arguments(request, tool, variables)
+        sent = self._reader.body(request, tool)
         for path, collection in rule.get("refers", {}).items():
             value = at(sent, path)
             for reference in value if isinstance(value, list) else [value] * (value is not None):
                 self._records.find(collection, str(reference), 422)
-        return dict(sent)
+        return self._records.perform(rule, ServiceRequest(variables, arguments, owners, sent))
 
-    def _resolved(self, parameter: Mapping[str, Any]) -> Mapping[str, Any]:
-        name = parameter.get("$ref", "").rpartition("/")[2]
-        return dict(self.data.document["components"]["parameters"][name]) if name else parameter
+    def _arguments(self, request: SimulatedRequest, tool: Tool, variables: Mapping[str, str]) -> dict[str, object]:
+        """The arguments of the query, with defaults. Raises: RequestError: The document does not allow them."""
+        documented = [parameter for parameter in tool.parameters if parameter.location == "query"]
+        if unknown := {name for name, _ in request.query} - {parameter.name for parameter in documented}:
+            raise RequestError(400, f"unknown query parameter: {', '.join(sorted(unknown))}")
+        defaults = {parameter.name: parameter.schema.get("default") for parameter in documented}
+        values = {**defaults, **self._reader.parameters(request, tool, variables, {})}
+        return {name: value for name, value in values.items() if value is not None and name in defaults}
