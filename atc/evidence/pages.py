@@ -24,7 +24,7 @@ _TOTALS = frozenset("total count num number of results result items item hits fo
 _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
 _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
 _MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
-_NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
+_NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link", "next marker"})
 _PAGE_OBJECTS = frozenset({"metadata", "meta", "paging", "pagination", "page", "pages", "links", "page info", "cursor"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _MIN_PAGE = 20
@@ -116,13 +116,22 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
         about_pages = [value for key, value in siblings.items() if key in _PAGE_OBJECTS and isinstance(value, dict)]
         nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
-        siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS}
+        siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS}
+        if nested.get("after") and "after" in call.arguments.keys() | _argument_names(call, traced):
+            siblings["next"] = nested["after"]
         # A total is that of the longest list beside it: the links of a reply are none of its items.
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
+        if read[path] < longest:
+            continue
         if path and (extent := _describe_rest(siblings, call, longest, len(pages))):
             yield path, extent
         elif (size := _page_size(call)) and len(items) >= size and _is_last(call, traced, siblings):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
+
+
+def _argument_names(call: CallRecord, traced: TracedRun) -> set[str]:
+    tool = traced.tools.get(call.tool or "")
+    return {argument.argument for argument in tool.arguments} if tool is not None else set()
 
 
 def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
@@ -141,7 +150,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     for key, value in siblings.items():
         if key in _PAGE_TOTALS and isinstance(value, int):
             return f"{pages} of {value} pages" if value > pages else ""
-        if (key in _MORE_KEYS and value is True) or (key in _NEXT_KEYS and value and not isinstance(value, bool)):
+        if (key in _MORE_KEYS and value is True) or (key in _NEXT_KEYS and value):
             return f"it has {key!r}"
     return ""
 

@@ -245,11 +245,14 @@ def _says(plain: list[str], value: str) -> bool:
 def _documented_values(traced: TracedRun, protocol: Protocol) -> Mapping[str, list[str]]:
     """The enumerated texts of the parameters and response fields of the tools that a run called, by name."""
     found: dict[str, dict[str, None]] = {}
+    deprecated: set[str] = set()
 
     def note(name: str, schema: Mapping[str, object]) -> None:
         items = schema.get("items")
         listed = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None)
-        if isinstance(listed, list):
+        if schema.get("deprecated"):
+            deprecated.add(name)
+        elif isinstance(listed, list):
             found.setdefault(name, {}).update(dict.fromkeys(str(value) for value in listed if value))
 
     for call in traced.good_calls:
@@ -268,6 +271,8 @@ def _documented_values(traced: TracedRun, protocol: Protocol) -> Mapping[str, li
             observed.setdefault(path[-1], []).append(value)
     for name, texts in observed.items():
         if len(set(texts)) <= min(_MOST_STATES, len(texts) // 2) and not any(" " in text for text in texts):
+            if name in deprecated:
+                continue
             found.setdefault(name, {}).update(dict.fromkeys(texts))
     return {name: list(values) for name, values in found.items()}
 
@@ -291,7 +296,7 @@ def _missing_fields(plain: list[str], traced: TracedRun, mentions: _Mentions) ->
             alike = len(parts) > 1 and len(own) > 1 and bool(set(own) & set(parts))
             differing = [part for part in telling if part not in own] if alike else telling
             mine = {part for part in own if part not in parts and part not in _MINOR | mentions.tool_words}
-            if not set(differing) - mentions.tool_words or not set(differing) <= said or (mine and mine <= said):
+            if not set(differing) - mentions.tool_words or not set(differing) <= said or mine & said:
                 continue
             if alike or (name in siblings and not set(differing) & mentions.words):
                 yield name, used
@@ -329,7 +334,8 @@ def _used_objects(traced: TracedRun) -> Iterator[tuple[str, tuple[str, ...], tup
                 above = _at(response, path[: depth - 1]) if depth else None
                 outer = above.values() if isinstance(above, dict) else ()
                 cousins = (key for value in outer if isinstance(value, dict) for key in value)
-                yield step, tuple(holder), (*inner, *cousins)
+                plain = tuple(key for key, value in holder.items() if not isinstance(value, dict | list))
+                yield step, plain, (*holder, *inner, *cousins)
 
 
 def _at(value: object, path: tuple[Step, ...]) -> object:

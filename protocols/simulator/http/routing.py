@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import cast
 from urllib.parse import urlencode
@@ -41,6 +41,7 @@ class Responder:
             lambda method, path: match(self.protocol, "GET" if method == "HEAD" else method, path)
         )
         self._bodies = ResponseBodies(world, self._writer)
+        self._shown: set[tuple[str, str]] = set()  # while programs are rehearsed: what a reply names, exists
 
     # -- from request to reply -------------------------------------------------------------------------------------
 
@@ -80,6 +81,8 @@ class Responder:
         if plan.shape is None:
             return SimulatedReply(plan.status)
         body_data = self._bodies.root(plan.shape, frame, created=writes)
+        if self.world.demanded.active:
+            self._shown.update(_scalars(body_data))
         return SimulatedReply(plan.status, body_data, plan.media_type or "application/json")
 
     def _asks_for_list(self, plan: ResponsePlan, body: Mapping[str, object]) -> bool:
@@ -109,6 +112,8 @@ class Responder:
                 entity = self.world.child_at(current, step.kind, value)
             else:
                 entity = self.world.find(step.kind, value)
+            if entity is None and (step.name, value) in self._shown:
+                entity = self.world.adopt(kind, value)
             if entity is None:
                 raise RequestError(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
             current = entity
@@ -167,3 +172,12 @@ class Responder:
 def _undocumented(tool: Tool) -> bool:
     """True if not a word says what a tool replies."""
     return not any(response.schema is not None or response.description for response in tool.responses)
+
+
+def _scalars(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """The texts and numbers in a response, by the names of their fields."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else ((name, part) for part in value):
+            yield from _scalars(part, key)
+    elif isinstance(value, str | int):
+        yield name, str(value)

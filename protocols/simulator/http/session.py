@@ -71,7 +71,7 @@ class Session:
     @property
     def unmet(self) -> tuple[str, ...]:
         """In words, what the latest program demands and no place can hold, by the document or by the question."""
-        return tuple(self._responder.world.demanded.unmet) if self._responder is not None else ()
+        return self._responder.world.demanded.unmet if self._responder is not None else ()
 
     @property
     def url(self) -> str:

@@ -61,7 +61,8 @@ class WriteHandler:
             return self._on_collection(plan, sent)
         targets = self._targets(plan, subject, sent)
         references = list(self._references(sent, targets))
-        if targets and references:
+        described = self.world.demanded.active and plan.tool.method == "POST" and self._describes(targets, sent)
+        if targets and references and not described:
             self._on_members(plan, subject, targets, references, sent)
             self._bump_revision(plan, subject)
             return subject
@@ -69,6 +70,11 @@ class WriteHandler:
             return self._create(targets[0], sent, subject, plan)
         self._on_state(plan, subject, sent, references)
         return None
+
+    def _describes(self, targets: Sequence[str], sent: Mapping[str, object]) -> bool:
+        """True if something new is sent, and not only what identifies a member: a reply to a comment."""
+        fields = {name for target in targets[:1] for name in self.schema.entity_types[target].all_fields}
+        return any(name in fields and isinstance(sent[name], str) and " " in str(sent[name]) for name in sent)
 
     def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
         """True for each entity in the query that is in the collection: `/me/albums/contains?ids=1,2`."""

@@ -19,7 +19,7 @@ from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, 
 from protocols.simulator.demand import Demand, DemandKind
 from protocols.simulator.world.filters import Filter, conditions_in, filter_of, members_of
 from protocols.text.word_lists import NAMES
-from protocols.text.words import is_identifier, words
+from protocols.text.words import is_identifier, selects_page, words
 
 __all__ = ["FURTHER", "DemandedFields", "Wish", "read_demands"]
 
@@ -27,7 +27,7 @@ _LIMITS = NAMES["limits"] | {"page_limit"}
 FURTHER = NAMES["cursors"] | frozenset(
     {
         "scroll_param", "scroll_id", "last_seen_id", "page_token", "next_page_token", "next_cursor", "pagination_token",
-        "continuation_token", "before",
+        "continuation_token", "before", "marker", "next_marker",
     }
 )  # fmt: skip
 """Names of arguments that ask for the items after some others."""
@@ -63,18 +63,24 @@ class Wish:
 class DemandedFields:
     """What a program wants of one holder: an entity type, or `~state PATH` for a response without entities.
 
-    `fields` are the wishes by path within the holder. `size` is how many items lists of the type should have, `listed`
-    is set if a tool lists it. `links` are the single links that lead to demanded entities of another type.
+    `fields` are the wishes by path within the holder. `size` is how many items lists of the type should have, `page`
+    where the second page begins, if nothing but its pages chooses from it. `links` are the
+    single links that lead to demanded entities of another type.
     """
 
     fields: dict[str, list[Wish]] = field(default_factory=lambda: defaultdict(list))
     size: int = 0
+    page: int = 2
     filtered: bool = False
     links: dict[str, str] = field(default_factory=dict)
 
     def unique_count(self, kind: EntityType | None) -> int:
         """How many entities differ in the value that identifies them; 0 without such a wish."""
         return max((len(self.values(path)) for path in self.fields if self.is_unique(path, kind)), default=0)
+
+    def is_asked(self, kind: EntityType) -> bool:
+        """True if an argument names the entity."""
+        return any(wish.argument for path in self.fields if self.is_unique(path, kind) for wish in self.fields[path])
 
     def values(self, path: str) -> list[object]:
         """The alternative values of a field."""
@@ -279,16 +285,19 @@ class _DemandReader:
             if plan is None or plan.shape is None:
                 continue
             paged = _is_paged(plan)
-            page = page_size(plan, [demand for demand in demands if demand.tool == tool])
+            own = [demand for demand in demands if demand.tool == tool]
+            page = page_size(plan, own)
+            chosen = any(demand.kind == "argument" and not _selects(plan, demand) for demand in own)
             size = min(page * 5 // 4 + 3, _LONGEST) if paged else _FEW
             holder = plan.subject or f"~state {plan.tool.path}"
             if plan.shape.is_array and not plan.shape.item_types:
                 self.lengths[holder, ""] = size
             lists = {name: part for name, part in plan.shape.properties.items() if part.item and part.item.properties}
-            if len(lists) == 1 and not any(part.item_types for part in lists.values()):
+            if len(lists) == 1 and not any(part.item_types for part in plan.shape.properties.values()):
                 self.lengths |= dict.fromkeys(((holder, name) for name in lists), size)
             for kind in self._listed(plan) if paged else ():
                 wanted = self.holders[kind.name]
+                wanted.page = page if not chosen and page < _LONGEST else wanted.page
                 keys = [key for key in self.schema.relations if key[0] == plan.subject and key[2] == kind.name]
                 labels = [key for key in keys if key[1] == plan.label] or keys
                 if plan.subject and labels:
@@ -322,6 +331,13 @@ def _nested_filter(kind: EntityType, name: str) -> Filter | None:
 def _is_paged(plan: ResponsePlan) -> bool:
     names = {label_of(parameter.name) for parameter in plan.tool.arguments}
     return bool(names & (FURTHER | NAMES["offsets"] | NAMES["pages"] | {"pagination"}))
+
+
+def _selects(plan: ResponsePlan, demand: Demand) -> bool:
+    """True for an argument that says whose list is meant, or which page of it."""
+    name = str(demand.path[0])
+    in_path = any(p.location == "path" and name in {p.argument, p.name} for p in plan.tool.arguments)
+    return in_path or selects_page(name) or label_of(name) in FURTHER
 
 
 def page_size(plan: ResponsePlan, demands: Sequence[Demand]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -42,7 +42,8 @@ class DemandedEntities:
         self._holders: dict[str, DemandedFields] = {}
         self._relations: dict[tuple[str, str, str], int] = {}
         self._lengths: dict[tuple[str, str], int] = {}
-        self.unmet: dict[str, None] = {}
+        self._unmet: dict[tuple[str, str], str] = {}
+        self._met: set[tuple[str, str]] = set()
         self._batch = 0
         self._members: dict[tuple[object, ...], list[Entity]] = {}
         self.entities: dict[str, list[Entity]] = defaultdict(list)
@@ -52,7 +53,8 @@ class DemandedEntities:
 
     def satisfy(self, demands: Sequence[Demand]) -> None:
         """Add what a program demands; `unmet` says what no place can hold."""
-        self.unmet.clear()
+        self._unmet.clear()
+        self._met.clear()
         self._holders, relations, lengths = read_demands(self._schema, demands)
         self._relations.update(relations)
         self._lengths.update(lengths)
@@ -68,9 +70,7 @@ class DemandedEntities:
     def _populate(self, kind: EntityType, wanted: DemandedFields) -> None:
         count = self._count(kind, wanted)
         self.entities[kind.name][:0] = [self._entity(kind, wanted, place) for place in range(count)]
-        unique = any(
-            wish.argument for path in wanted.fields if wanted.is_unique(path, kind) for wish in wanted.fields[path]
-        )
+        unique = wanted.is_asked(kind)
         base = len(self._world.base(kind.name))
         missing = wanted.size - (count if wanted.filtered else base)
         for place in range(count, count + missing) if not (unique and wanted.filtered) else ():
@@ -150,6 +150,17 @@ class DemandedEntities:
         if not isinstance(place, int) or not candidates or entity.kind == target:
             return None
         return candidates[place % len(candidates)]
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """In words, the values that no place can hold: a list of several types has them in one of these."""
+        return tuple(message for key, message in self._unmet.items() if key not in self._met)
+
+    def position(self, kind: str) -> int:
+        """The place in a list at which demanded entities begin: on the second page, if nothing else finds them."""
+        wanted, entity_type = self._holders.get(kind), self._schema.entity_types[kind]
+        sought = wanted is not None and not wanted.filtered and wanted.unique_count(entity_type)
+        return wanted.page if wanted is not None and sought and not wanted.is_asked(entity_type) else 2
 
     @property
     def active(self) -> bool:
@@ -238,12 +249,14 @@ class DemandedEntities:
         if exact:
             value, folded = exact[place % len(exact)]
             held = self._exact(value, folded, shape)
-            documented = [v for c in (shape.checks if shape else ()) for v in cast("list[object]", c.get("enum") or ())]
-            if held is _NONE and isinstance(value, str) and (documented or self._misspells(value, folded)):
+            documented = [v for c in _checks(shape) for v in cast("list[object]", c.get("enum") or ())]
+            if held is _NONE and isinstance(value, str) and (documented or self._misspells(value, folded, shape)):
                 rest = (
                     f"which is one of {', '.join(map(str, documented[:_TOLD]))}" if documented else "spelled otherwise"
                 )
-                self.unmet[f"the program looks for {value!r} in {last!r}, {rest}"] = None
+                self._unmet[last, value] = f"the program looks for {value!r} in {last!r}, {rest}"
+            elif held is not _NONE:
+                self._met.add((last, str(value)))
             return held
         parts = [(wish.kind, str(wish.value)) for wish in wishes if wish.kind in {"starts", "contains"}]
         if parts:
@@ -272,7 +285,7 @@ class DemandedEntities:
 
     def _exact(self, value: object, folded: bool, shape: ResponseShape | None) -> object:
         """The value as the field has it: an identifier as number or text, a text in the spelling of the document."""
-        if isinstance(value, str) and self._misspells(value, folded):
+        if isinstance(value, str) and self._misspells(value, folded, shape):
             return _NONE
         if isinstance(value, str) and folded:
             value = self._spelled(value, shape)
@@ -289,16 +302,16 @@ class DemandedEntities:
             candidates += _forms(moment, shape) if moment is not None else []
         return next((candidate for candidate in candidates if fits(candidate, shape)), _NONE)
 
-    def _misspells(self, value: str, folded: bool) -> bool:
+    def _misspells(self, value: str, folded: bool, shape: ResponseShape | None) -> bool:
         """True if the question has a name or address in another case: the world holds it as the question says."""
-        if folded:
+        if folded or any(value in cast("list[object]", check.get("enum") or ()) for check in _checks(shape)):
             return False
         texts = self._world.told_texts
         return value not in texts.values() and texts.get(value.casefold(), value) != value
 
     def _spelled(self, value: str, shape: ResponseShape | None) -> str:
         """A text that is compared in any case, as the question or the document spells it."""
-        documented = [v for c in (shape.checks if shape else ()) for v in cast("list[object]", c.get("enum") or ())]
+        documented = [v for c in _checks(shape) for v in cast("list[object]", c.get("enum") or ())]
         documented += shape.examples if shape else []
         for text in (self._world.told_texts.get(value.casefold()), *documented):
             if isinstance(text, str) and text.casefold() == value.casefold():
@@ -356,6 +369,10 @@ class DemandedEntities:
         moment = low + (high - low) * (0.25 + 0.5 * ((place * 0.381966) % 1))
         forms = _forms(moment.replace(microsecond=0), shape)
         return next((form for form in forms if shape is None or fits(form, shape)), _NONE)
+
+
+def _checks(shape: ResponseShape | None) -> Sequence[Mapping[str, object]]:
+    return shape.checks if shape is not None else ()
 
 
 def _moment(value: object) -> datetime | None:

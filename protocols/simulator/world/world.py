@@ -157,8 +157,10 @@ class World:
         """All entities of a type for a list: the base population and those created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
         beside = [entity for entity in self.question_entities(kind) if not entity.base]
-        entities[2:2] = dict.fromkeys((*self.demanded.entities[kind], *beside))  # on the first page
-        return [entity for entity in (*entities, *self.demanded.others[kind]) if not entity.deleted]
+        entities += self.demanded.others[kind]
+        place = self.demanded.position(kind)  # 2, which is on the first page, or where the second one begins
+        entities[place:place] = dict.fromkeys((*self.demanded.entities[kind], *beside))
+        return [entity for entity in entities if not entity.deleted]
 
     def keyed_entity(self, kind: str, *key: str) -> Entity:
         """The entity of exactly that key, such as the signed-in user or the state of a player."""
@@ -182,7 +184,7 @@ class World:
         if entity is None and identifier in told and not self.demanded.is_elsewhere(identifier):
             entity = self._identified_entity(entity_type, identifier)
         if entity is None and self.open:
-            entity = self._adopt(entity_type, identifier)
+            entity = self.adopt(entity_type, identifier)
         return entity if entity and not entity.deleted else None
 
     def _find_identified(self, kind: EntityType, identifier: str) -> Entity | None:
@@ -361,7 +363,7 @@ class World:
 
     # -- who is meant by an identifier or a name ----------------------------------------------------------------------
 
-    def _adopt(self, kind: EntityType, identifier: str) -> Entity | None:
+    def adopt(self, kind: EntityType, identifier: str) -> Entity | None:
         """A new entity with an identifier from outside; None if identifiers are numbers and this is none."""
         base = self.base(kind.name)
         numbers = bool(base) and isinstance(self.fields.identifier(base[0]), int)
