@@ -148,7 +148,12 @@ WRONG = {
     ),
     "Unasked: the question names 'phone'": (
         "What is the phone number of the warden Ines Prat?",
-        'warden = next(w for w in GET_wardens(limit=100)["data"] if w["name"] == "Ines Prat")\nprint(warden["email"])',
+        ALL_MOORINGS.replace("moorings", "wardens")
+        + 'print(next(w for w in wardens if w["name"] == "Ines Prat")["email"])',
+    ),
+    "StopIteration": (
+        "What is the email of the warden Ines Prat?",
+        'print(next(w for w in GET_wardens()["data"] if w["name"] == "Ines Prat")["email"])',
     ),
     "FirstPage": (
         "How long is the longest mooring?",
