@@ -151,10 +151,6 @@ WRONG = {
         ALL_MOORINGS.replace("moorings", "wardens")
         + 'print(next(w for w in wardens if w["name"] == "Ines Prat")["email"])',
     ),
-    "StopIteration": (
-        "What is the email of the warden Ines Prat?",
-        'print(next(w for w in GET_wardens()["data"] if w["name"] == "Ines Prat")["email"])',
-    ),
     "FirstPage": (
         "How long is the longest mooring?",
         'print(max(m["length_m"] for m in GET_moorings(limit=30)["data"]))',

@@ -19,7 +19,7 @@ from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, 
 from protocols.simulator.demand import Demand, DemandKind
 from protocols.simulator.world.filters import Filter, conditions_in, filter_of, members_of
 from protocols.text.word_lists import NAMES
-from protocols.text.words import is_identifier, selects_page, words
+from protocols.text.words import is_identifier, words
 
 __all__ = ["FURTHER", "DemandedFields", "Wish", "read_demands"]
 
@@ -63,14 +63,12 @@ class Wish:
 class DemandedFields:
     """What a program wants of one holder: an entity type, or `~state PATH` for a response without entities.
 
-    `fields` are the wishes by path within the holder. `size` is how many items lists of the type should have, `page`
-    where the second page begins, if nothing but its pages chooses from it. `links` are the
-    single links that lead to demanded entities of another type.
+    `fields` are the wishes by path within the holder. `size` is how many items lists of the type should have, `listed`
+    is set if a tool lists it. `links` are the single links that lead to demanded entities of another type.
     """
 
     fields: dict[str, list[Wish]] = field(default_factory=lambda: defaultdict(list))
     size: int = 0
-    page: int = 2
     filtered: bool = False
     links: dict[str, str] = field(default_factory=dict)
 
@@ -287,7 +285,6 @@ class _DemandReader:
             paged = _is_paged(plan)
             own = [demand for demand in demands if demand.tool == tool]
             page = page_size(plan, own)
-            chosen = any(demand.kind == "argument" and not _selects(plan, demand) for demand in own)
             size = min(page * 5 // 4 + 3, _LONGEST) if paged else _FEW
             holder = plan.subject or f"~state {plan.tool.path}"
             if plan.shape.is_array and not plan.shape.item_types:
@@ -297,7 +294,6 @@ class _DemandReader:
                 self.lengths |= dict.fromkeys(((holder, name) for name in lists), size)
             for kind in self._listed(plan) if paged else ():
                 wanted = self.holders[kind.name]
-                wanted.page = page if not chosen and page < _LONGEST else wanted.page
                 keys = [key for key in self.schema.relations if key[0] == plan.subject and key[2] == kind.name]
                 labels = [key for key in keys if key[1] == plan.label] or keys
                 if plan.subject and labels:
@@ -331,13 +327,6 @@ def _nested_filter(kind: EntityType, name: str) -> Filter | None:
 def _is_paged(plan: ResponsePlan) -> bool:
     names = {label_of(parameter.name) for parameter in plan.tool.arguments}
     return bool(names & (FURTHER | NAMES["offsets"] | NAMES["pages"] | {"pagination"}))
-
-
-def _selects(plan: ResponsePlan, demand: Demand) -> bool:
-    """True for an argument that says whose list is meant, or which page of it."""
-    name = str(demand.path[0])
-    in_path = any(p.location == "path" and name in {p.argument, p.name} for p in plan.tool.arguments)
-    return in_path or selects_page(name) or label_of(name) in FURTHER
 
 
 def page_size(plan: ResponsePlan, demands: Sequence[Demand]) -> int:

@@ -156,12 +156,6 @@ class DemandedEntities:
         """In words, the values that no place can hold: a list of several types has them in one of these."""
         return tuple(message for key, message in self._unmet.items() if key not in self._met)
 
-    def position(self, kind: str) -> int:
-        """The place in a list at which demanded entities begin: on the second page, if nothing else finds them."""
-        wanted, entity_type = self._holders.get(kind), self._schema.entity_types[kind]
-        sought = wanted is not None and not wanted.filtered and wanted.unique_count(entity_type)
-        return wanted.page if wanted is not None and sought and not wanted.is_asked(entity_type) else 2
-
     @property
     def active(self) -> bool:
         """True if programs are rehearsed in this world."""

@@ -75,8 +75,7 @@ class EntityRelations:
         demanded = [e for e in self._world.demanded.members(entity, label, target, edges) if e not in present]
         if demanded:
             added = [RelationEdge(self.membership(label, entity, member), member) for member in demanded]
-            first = self._world.demanded.position(target) == 2
-            edges = [*edges[:1], *added[:3], *edges[1:], *added[3:]] if first else [*edges, *added[3:], *added[:3]]
+            edges = [*edges[:1], *added[:3], *edges[1:], *added[3:]]
         if lasting:
             entity.memo[("related", label, target)] = edges
         return edges

@@ -157,10 +157,8 @@ class World:
         """All entities of a type for a list: the base population and those created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
         beside = [entity for entity in self.question_entities(kind) if not entity.base]
-        entities += self.demanded.others[kind]
-        place = self.demanded.position(kind)  # 2, which is on the first page, or where the second one begins
-        entities[place:place] = dict.fromkeys((*self.demanded.entities[kind], *beside))
-        return [entity for entity in entities if not entity.deleted]
+        entities[2:2] = dict.fromkeys((*self.demanded.entities[kind], *beside))  # on the first page
+        return [entity for entity in (*entities, *self.demanded.others[kind]) if not entity.deleted]
 
     def keyed_entity(self, kind: str, *key: str) -> Entity:
         """The entity of exactly that key, such as the signed-in user or the state of a player."""
