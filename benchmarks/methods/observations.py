@@ -186,7 +186,8 @@ def page_of(value: object, page: int, budget: int = OBSERVATION_TOKENS, wanted: 
     text = json.dumps(value, ensure_ascii=False, default=str)
     pages = [text] if estimate(text) <= budget else list(_pages(value, budget, wanted))
     if not 1 <= page <= len(pages):
-        raise ValueError(f"there is no page {page}; there are {len(pages)}")
+        inside = f"; this is {_sort(value)}: name one as path" if isinstance(value, dict) else ""
+        raise ValueError(f"there is no page {page}; there are {len(pages)}{inside}")
     return pages[page - 1] if len(pages) == 1 else f"Page {page} of {len(pages)}: {pages[page - 1]}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from atc.models.base import FunctionSpec
 from benchmarks.methods.actions import Action
 from benchmarks.methods.call_path import ApiSession
-from benchmarks.methods.observations import page_of, part_of
+from benchmarks.methods.observations import page_of, part_of, truncate
 
 __all__ = ["read_reply", "reader_name", "reader_spec", "shortened_note"]
 
@@ -57,11 +57,19 @@ def read_reply(action: Action, api: ApiSession, budget: int, wanted: Collection[
             raise ValueError(
                 f"there is no argument {', '.join(sorted(unknown))}; the arguments are {', '.join(_ARGUMENTS)}"
             )
-        number = int(str(reply))
+        number, page_number = (_whole(text, name) for text, name in ((reply, "reply"), (page, "page")))
         if number - 1 not in api.replies:
             numbers = ", ".join(str(call + 1) for call in sorted(api.replies))
             raise ValueError(f"call {number} has no reply; these have one: {numbers or 'none yet'}")
         part = part_of(api.replies[number - 1], str(path).removeprefix("$"))
-        return page_of(part, int(str(page)), budget, wanted)
+        return page_of(part, page_number, budget, wanted)
     except ValueError as error:
-        return f"Error: {error}"
+        return truncate(f"Error: {error}", budget)
+
+
+def _whole(value: object, name: str) -> int:
+    """A whole number, be it a text. Raises: ValueError: It is none."""
+    try:
+        return int(str(value))
+    except ValueError:
+        raise ValueError(f"{name} is a whole number, not {value!r}") from None

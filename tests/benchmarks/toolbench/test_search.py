@@ -202,6 +202,8 @@ def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI
         'read_reply(path="results[0].name")',  # of the last one
         "read_reply(page=2, reply=1)",
         "read_reply(reply=9)",
+        'read_reply(page="two")',
+        "read_reply(page=2)",
         "GET_alerts()",
         'finish(answer="storm")',
     ]
@@ -214,7 +216,9 @@ def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI
     assert seen[4] == '"Oslo"'
     assert seen[5].startswith("Page 2 of ")
     assert seen[6] == "Error: call 9 has no reply; these have one: 1, 2"
-    assert seen[7].startswith("This call was made before")
+    assert seen[7] == "Error: page is a whole number, not 'two'"
+    assert seen[8].startswith("Error: there is no page 2; there are 1; this is an object with results")
+    assert seen[9].startswith("This call was made before")
     assert [call.tool for call in solution.calls] == ["GET_alerts", "GET_cities"]
     assert len(weather.requests) == 2
 
