@@ -279,6 +279,8 @@ class DemandedEntities:
 
     def _exact(self, value: object, folded: bool, shape: ResponseShape | None) -> object:
         """The value as the field has it: an identifier as number or text, a text in the spelling of the document."""
+        if isinstance(value, (int, float)) and number(value) is None:  # no JSON has it
+            return _NONE
         if isinstance(value, str) and self._misspells(value, folded, shape):
             return _NONE
         if isinstance(value, str) and folded:
@@ -290,7 +292,7 @@ class DemandedEntities:
             candidates += [str(value), int(value), float(value)]
         elif isinstance(value, str):
             plain = number(value)
-            candidates += [int(plain), plain] if plain is not None and plain == plain else []
+            candidates += [int(plain), plain] if plain is not None else []
             candidates += [value == "true"] if value in {"true", "false"} else []
             moment = _moment(value)
             candidates += _forms(moment, shape) if moment is not None else []
@@ -356,10 +358,13 @@ class DemandedEntities:
     ) -> object:
         span = timedelta(days=_SPAN_DAYS)
         now = self._world.now
-        if low is None:
-            low = cast("datetime", high) - span
-        if high is None:
-            high = min(low + span, now) if low < now else low + span
+        try:
+            if low is None:
+                low = cast("datetime", high) - span
+            if high is None:
+                high = min(low + span, now) if low < now else low + span
+        except OverflowError:  # beyond the first or the last day that there is, where a search for the least begins
+            return _NONE
         moment = low + (high - low) * (0.25 + 0.5 * ((place * 0.381966) % 1))
         forms = _forms(moment.replace(microsecond=0), shape)
         return next((form for form in forms if shape is None or fits(form, shape)), _NONE)

@@ -7,6 +7,7 @@ A value must be valid at its place, so every way of making one ends in the same 
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Sequence
@@ -351,11 +352,12 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
 
 
 def number(value: object) -> float | None:
-    """The number in a value, also in a text."""
+    """The finite number in a value, also in a text."""
     try:
-        return float(cast("str", value)) if value is not None else None
+        plain = float(cast("str", value)) if value is not None else math.nan
     except (TypeError, ValueError, OverflowError):
         return None
+    return plain if math.isfinite(plain) else None
 
 
 def leading_number(value: object) -> float | None:

@@ -135,3 +135,20 @@ def test_types_share_no_identifier(shipyard: Protocol) -> None:
 def test_titles_with_colons_are_whole_and_verbs_are_no_names(question: str, names: list[str]) -> None:
     """A colon may stand within a title; a word before an article at the start of a sentence is a verb."""
     assert [name.text for name in read_entities(question).names] == names
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        *("price < float('inf')", "price == float('inf')", "price == float('nan')", f"price == {'9' * 400}"),
+        *("built < '0001-01-01'", "built > '9999-12-31'", "price == 'Infinity'"),
+    ],
+)
+def test_a_value_that_no_reply_can_have_is_not_looked_for(shipyard: Protocol, test: str) -> None:
+    """A program that searches the least or the latest begins beyond them; the world answers as if it did not."""
+    field, _, rest = test.partition(" ")
+    program = f'print([boat for boat in GET_boats()["boats"] if boat["{field}"] {rest}])'
+    with Simulator(shipyard) as simulator, simulator.session(rehearses=True) as session:
+        session.satisfy(demands_of(program, shipyard))
+
+        assert _get(session, "/boats")["boats"]
