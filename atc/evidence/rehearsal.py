@@ -185,13 +185,15 @@ def _missing_numbers(question: str, mentions: _Mentions) -> Iterator[str]:
     """The amounts and dates of a question that no constant has."""
     plain = re.sub(r"[\"“”][^\"“”]+[\"“”]", " ", question)
     dated = re.compile(
-        rf"\b(?:(\d{{1,2}})\.?\s+)?({'|'.join(_MONTHS)})\b(?:\s+(\d{{1,2}})\b(?!\d))?(?:,?\s*(\d{{4}}))?"
+        rf"\b(?:(\d{{1,2}})\.?\s+)?({'|'.join(_MONTHS)})\b(?:\s+(\d{{1,2}})\b(?!\d))?(?:,?\s*(\d{{4}}))?",
+        re.IGNORECASE,
     )
-    for match in dated.finditer(plain.lower()):
-        if match[2] == "may" and not (match[1] or match[3] or match[4]):
+    for match in dated.finditer(plain):
+        month = match[2].casefold()
+        if month == "may" and not (match[1] or match[3] or match[4]):
             continue
         day = next((int(text) for text in (match[1], match[3]) if text), 0)
-        needed = [_MONTHS[match[2]], int(match[4] or 0)]
+        needed = [_MONTHS[month], int(match[4] or 0)]
         following = needed[0] % 12 + 1
         if (
             (day and day < _LATE_DAY and not {day, day + 1, day - 1} & mentions.numbers)

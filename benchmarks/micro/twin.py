@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha256
@@ -66,17 +67,10 @@ def read_twin_files(file: Path) -> dict[str, TwinFile]:
         content = file.read_bytes()
         data = json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
         return {
-            name: TwinFile(
-                name,
-                entry["sha256"],
-                entry["half"],
-                tuple(
-                    TwinTask(*(task[key] for key in ("question", "right", "wrong", "kind"))) for task in entry["tasks"]
-                ),
-            )
+            name: TwinFile(name, entry["sha256"], entry["half"], tuple(TwinTask(**task) for task in entry["tasks"]))
             for name, entry in data.items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{file} cannot be read: {type(error).__name__}: {error}") from None
 
 
@@ -147,6 +141,8 @@ def main(
             continue
         protocol = load(_document(twin_file, document_folders))
         rows[name, twin_file.half] = _measure(protocol, twin_file.tasks, name, profile)
+    if not rows:
+        raise click.UsageError(f"{file} has no document that is chosen by --half and --only")
     if as_json:
         click.echo(to_json({name: results for (name, _), results in rows.items()}), nl=False)
         return

@@ -141,7 +141,7 @@ WRONG = {
         "How many moorings are reserved?",
         ALL_MOORINGS + 'print(sum(1 for m in moorings if m["state"] == "occupied"))',
     ),
-    "Unasked: the question names 'april": (
+    "Unasked: the question names 'April 2024'": (
         "How many moorings were reserved in April 2024?",
         ALL_MOORINGS
         + 'print(len([m for m in moorings if m["state"] == "reserved" and m["reserved_on"].startswith("2024-03")]))',
@@ -178,9 +178,13 @@ def test_the_figures_of_a_file(tmp_path: Path) -> None:
     (row,) = json.loads(result.output)["marina"]
     document.write_text("[]")
     refused = CliRunner().invoke(main, [str(file), "--documents", str(tmp_path)])
+    unknown = CliRunner().invoke(main, [str(file), "--documents", str(tmp_path), "--only", "harbour"])
+    file.write_bytes(file.read_bytes()[:100])
 
     assert row["right"] == "supported"
     assert row["wrong"] != "supported"
     assert "another document" in refused.output
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_twin_files(document)
+    assert "no document that is chosen" in unknown.output
+    for damaged in (document, file):
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_twin_files(damaged)
