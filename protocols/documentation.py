@@ -237,8 +237,8 @@ class _Objects:
         parts = [resolve(part, self.graph.protocol) for part in cast("list[Schema]", schema.get("anyOf") or [])]
         alternatives = [part for part in parts if properties_of(part, self.graph.protocol)]
         if len(alternatives) > 1 and "properties" not in schema and "allOf" not in schema:
-            known = (part for part in parts if "null" not in declared_types(part))
-            types = dict.fromkeys(self.type(part, tool, (*path, "…"), depth, taken)[0] for part in known)
+            present = (part for part in parts if "null" not in declared_types(part))
+            types = dict.fromkeys(self.type(part, tool, (*path, "…"), depth, taken)[0] for part in present)
             return " | ".join(types) + nullable, ""
         properties = properties_of(schema, self.graph.protocol)
         if not properties:
@@ -282,15 +282,15 @@ class _Objects:
             members.append(_Member(key, kind, "; ".join(filter(None, notes)), taken and key not in required))
         del self._open[id(schema)], self.classes[name]
         same = (frozenset((m.key, m.type) for m in members), noun if len(members) <= _FEW_MEMBERS else "")
-        if known := self._names.get(same):
+        if equal := self._names.get(same):
             # What is taken and returned is one class, with all that is said of either.
-            pairs = zip(sorted(self.classes[known], key=_key), sorted(members, key=_key), strict=True)
+            pairs = zip(sorted(self.classes[equal], key=_key), sorted(members, key=_key), strict=True)
             both = {
                 a.key: replace(max(a, b, key=lambda m: len(m.note)), optional=a.optional or b.optional)
                 for a, b in pairs
             }
-            self.classes[known] = tuple(both[m.key] for m in self.classes[known])
-            return known, ""
+            self.classes[equal] = tuple(both[m.key] for m in self.classes[equal])
+            return equal, ""
         self._names[same] = name
         self.classes[name] = tuple(members)
         return name, ""
@@ -347,7 +347,8 @@ class _Objects:
             for literal in _LITERAL.findall(text):
                 if counts[literal] > 1 and len(literal) > _LONG_LITERAL and literal not in names:
                     free = (f"{_camel(key)}{number or ''}" for number in itertools.count())
-                    names[literal] = next(name for name in free if name not in taken and name not in names.values())
+                    used = {*names.values(), *(name.partition("[")[0] for name in taken), *_RESERVED}
+                    names[literal] = next(name for name in free if name not in used)
         return names
 
     def _has_classes(self, members: Sequence[_Member], but: int) -> bool:
@@ -518,9 +519,9 @@ def _argument_text(tool: Tool, parameter: Parameter, objects: _Objects, among: C
     if detail.examples and parameter.required and "enum" not in schema:
         example = example_value(parameter, _EXAMPLE)
         texts.append(f"For example {example}" if example else "")
-    said = ". ".join(filter(None, (text.rstrip(".") for text in texts)))
+    description = ". ".join(filter(None, (text.rstrip(".") for text in texts)))
     source = certain_source(objects.graph, tool.name, parameter.argument, among) if among else None
-    return " — ".join(filter(None, (said, f"from {_expression(objects.graph, source)}" if source else "")))
+    return " — ".join(filter(None, (description, f"from {_expression(objects.graph, source)}" if source else "")))
 
 
 def _expression(graph: ProtocolGraph, source: ProvidedField) -> str:

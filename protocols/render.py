@@ -163,7 +163,7 @@ class _ToolWriter:
         """Count the objects of a response by their fields, without those inside an object counted before."""
         if sum(isinstance(step, str) for step in path) > self.level.depth:
             return
-        items = items_of(schema, self.protocol)
+        items = self._items(schema)
         if items is not None:
             self._count(tool, items, (*path, 0), uses, first)
             return
@@ -240,7 +240,7 @@ class _ToolWriter:
         )
 
     def _shape(self, schema: Schema, nested: int) -> str:
-        items = items_of(schema, self.protocol)
+        items = self._items(schema)
         if items is not None:
             return f"[{self._shape(items, nested)}]"
         if not properties_of(schema, self.protocol):
@@ -249,6 +249,15 @@ class _ToolWriter:
             kinds = [TYPE_NAMES[kind] for kind in scalar_types(schema, self.protocol)]
             return "|".join([*kinds, self._object(schema, max(nested, self.level.depth))])
         return self._object(schema, nested)
+
+    def _items(self, schema: Schema) -> Schema | None:
+        """The schema of an array's items; any value for a list of lists that holds itself."""
+        items = inner = items_of(schema, self.protocol)
+        passed: set[int] = set()
+        while inner is not None and id(inner) not in passed:
+            passed.add(id(inner))
+            inner = items_of(inner, self.protocol)
+        return items if inner is None else {}
 
     def _object(self, schema: Schema, nested: int) -> str:
         if self.type_names and (name := self.type_names.get(self._inline_text(schema))):

@@ -278,7 +278,7 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
         outer = [path for path, _, inside in lists if not inside]
         for path, items, inside in lists:
             keys = [_parts(step) for step in path if isinstance(step, str)]
-            names = {"".join(key) for key in [key for key in keys if key[0] not in WRAPPERS][-1:]}
+            names = {"".join(key) for key in [key for key in keys if WRAPPERS.isdisjoint(key[:1])][-1:]}
             if own and not inside and (not names or len(outer) == 1):
                 names.add(own)
             listings.append(_Listing(tool, path, items, tuple(names), form, inside))

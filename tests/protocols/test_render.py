@@ -47,6 +47,22 @@ def test_a_budget_is_kept(cinema: ProtocolGraph, budget: int) -> None:
     assert all(f"{tool.name}(" in text for tool in cinema.protocol.tools)
 
 
+def test_a_list_may_hold_itself() -> None:
+    """A value that is a text or a list of such values is written down to the list."""
+    value = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/components/schemas/Value"}}]}
+    result = {"type": "object", "properties": {"value": {"$ref": "#/components/schemas/Value"}}}
+    operation = {"responses": {"200": {"description": "", "content": {"application/json": {"schema": result}}}}}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {"/values": {"get": operation}},
+        "components": {"schemas": {"Value": value}},
+    }
+    protocol = load(document)
+
+    assert render(protocol.tools, ProtocolGraph(protocol)) == "GET_values()\n  -> {value:[any]}"
+
+
 def test_the_papers_style_has_the_whole_schema(cinema: ProtocolGraph) -> None:
     text = render_full([cinema.protocol.tool("GET_people")])
 

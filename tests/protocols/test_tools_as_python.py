@@ -40,6 +40,21 @@ def query(name: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"parameters": [{"name": name, "in": "query", "schema": schema, **more}]}
 
 
+@pytest.mark.parametrize("name", ["true", "none", "t", "literal", "typed_dict"])
+def test_a_named_enumeration_takes_no_name_of_python(name: str) -> None:
+    """It gets a number."""
+    values = [f"a_rather_long_value_{number}" for number in range(9)]
+    body = {"type": "object", "properties": {name: {"enum": values}}}
+    text = described(
+        {**query(name, {"enum": values}), "requestBody": {"content": {"application/json": {"schema": body}}}}, "post"
+    )
+
+    alias = text.partition(" = ")[0]
+    assert alias == {"typed_dict": "TypedDict"}.get(name, name.capitalize()) + "1"
+    assert f"{name}: {alias}" in text
+    ast.parse(text)
+
+
 @pytest.fixture(scope="module")
 def cinema() -> ProtocolGraph:
     return ProtocolGraph(load(sample("cinema")))

@@ -164,9 +164,10 @@ def test_a_source_that_is_not_offered_is_not_told(graph: ProtocolGraph) -> None:
     assert certain_source(graph, "GET_companies_company_id", "company_id", among={"GET_admins"}) is None
 
 
-def test_paths_may_end_in_the_form_of_their_replies() -> None:
-    """`/topics/{id}.json` selects from `/topics.json`."""
-    listed = {"200": {"description": "", "content": {"application/json": {"schema": things("id", wrapper="topics")}}}}
+@pytest.mark.parametrize("wrapper", ["topics", "_"])
+def test_paths_may_end_in_the_form_of_their_replies(wrapper: str) -> None:
+    """`/topics/{id}.json` selects from `/topics.json`; the key of the list may be no word at all."""
+    listed = {"200": {"description": "", "content": {"application/json": {"schema": things("id", wrapper=wrapper)}}}}
     parameter = {"name": "id", "in": "path", "required": True, "schema": TEXT}
     paths = {
         "/topics.json": {"get": {"responses": listed}},
@@ -176,4 +177,4 @@ def test_paths_may_end_in_the_form_of_their_replies() -> None:
     certain = certain_source(graph, graph.protocol.tools[1].name, "id")
 
     assert certain is not None
-    assert graph.expression(certain) == 'GET_topics_json()["topics"][0]["id"]'
+    assert graph.expression(certain) == f'GET_topics_json()["{wrapper}"][0]["id"]'
