@@ -68,8 +68,7 @@ class StreamedAnswer:
         choices = getattr(chunk, "choices", None)
         for choice in choices[:1] if isinstance(choices, list) else ():
             delta = getattr(choice, "delta", None)
-            content = getattr(delta, "content", None)
-            self._text += content if isinstance(content, str) else ""
+            self._text += _text(getattr(delta, "content", None))
             self._reasoning += _reasoning(delta)
             for call in getattr(delta, "tool_calls", None) or ():
                 self._add_call(call)
@@ -98,6 +97,13 @@ class StreamedAnswer:
         )
 
 
+def _text(content: Any) -> str:
+    """The text of a content, which some endpoints send in parts of several types; empty without one."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
 def _reasoning(delta: Any) -> str:
     """What a part has of the text before the answer: a text, or an object with one."""
     for name in REASONING:
@@ -123,12 +129,13 @@ def chat_completion(
     reply: Any, messages: Sequence[Message], prefill: str, stop: Sequence[str], seconds: float
 ) -> Completion:
     """Read a reply to a conversation without its prefill. Raises: ValueError: It is none of the format."""
-    choices = getattr(reply, "choices", None)
-    if not choices or choices[0].message is None:
+    choices: Any = getattr(reply, "choices", None)
+    message: Any = getattr(choices[0], "message", None) if choices and isinstance(choices, list) else None
+    if not hasattr(message, "content"):
         raise ValueError("it holds no message")
-    text, stopped = cut_at_stop(after_prefill(choices[0].message.content or "", prefill), stop)
-    finish = "stop" if stopped else choices[0].finish_reason or "stop"
-    return Completion(text, usage_of(reply.usage, seconds), finish, _calls(choices[0].message, messages))
+    text, stopped = cut_at_stop(after_prefill(_text(message.content), prefill), stop)
+    finish = "stop" if stopped else str(choices[0].finish_reason or "stop")
+    return Completion(text, usage_of(reply.usage, seconds), finish, _calls(message, messages))
 
 
 def without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
@@ -201,10 +208,7 @@ def _calls(message: Any, earlier: Sequence[Message]) -> tuple[FunctionCall, ...]
 def usage_of(counted: Any, seconds: float) -> Usage:
     """The endpoint's usage; zeros from one that does not count."""
     details = getattr(counted, "prompt_tokens_details", None)
-    return Usage(
-        prompt_tokens=getattr(counted, "prompt_tokens", 0) or 0,
-        completion_tokens=getattr(counted, "completion_tokens", 0) or 0,
-        cached_tokens=getattr(details, "cached_tokens", 0) or 0,
-        model_calls=1,
-        seconds=seconds,
-    )
+    places = ((counted, "prompt_tokens"), (counted, "completion_tokens"), (details, "cached_tokens"))
+    counts = [getattr(place, name, 0) for place, name in places]
+    prompt, answer, cached = (count if isinstance(count, int) else 0 for count in counts)
+    return Usage(prompt, answer, cached, 1, seconds)

@@ -158,6 +158,25 @@ def test_an_answer_is_seen_as_it_comes(endpoint: ChatEndpoint) -> None:
     assert seen[:3] == ["print", "print(1", "print(1)"]
 
 
+def test_a_content_may_come_in_parts(endpoint: ChatEndpoint) -> None:
+    """The text of its parts is the answer, streamed or not; counts and ends of another type do no harm."""
+    parts = [
+        {"type": "thinking", "thinking": "A film."},
+        {"type": "text", "text": "print("},
+        {"type": "text", "text": "1)"},
+    ]
+    whole = {**completion(None, content=parts), "usage": {"prompt_tokens": "12"}}
+    whole["choices"][0]["finish_reason"] = 5
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": parts}, "finish_reason": "stop"}]})
+    stream = (200, {"Content-Type": "text/event-stream"}, f"data: {chunk}\n\n")
+    endpoint.replies = [(200, {}, json.dumps(whole)), stream]
+
+    answers = [open_model("openai:small").complete(QUESTION) for _ in range(2)]
+
+    assert [answer.text for answer in answers] == ["print(1)"] * 2
+    assert (answers[0].usage.prompt_tokens, answers[0].finish) == (0, "5")
+
+
 def test_half_a_stream_is_no_answer(endpoint: ChatEndpoint) -> None:
     """An endpoint that breaks off in the middle is named, with how far it came."""
     endpoint.pieces, endpoint.ends = ("print(", "1"), False
@@ -286,6 +305,10 @@ def test_an_endpoint_that_counts_nothing(endpoint: ChatEndpoint) -> None:
         (200, "<html><body>Welcome to the login page</body></html>", "not with a chat completion"),
         (200, '{"status": "ok"}', "not with a chat completion"),
         (200, "null", "not with a chat completion"),
+        (200, '{"choices": [1]}', "not with a chat completion"),
+        (200, '{"choices": {"a": 1}}', "not with a chat completion"),
+        (200, '{"choices": [{"message": "hello"}]}', "not with a chat completion"),
+        (400, '{"error": {"param": ["stop"], "message": "no"}}', "status 400"),
     ],
 )
 def test_an_endpoint_that_gives_no_answer(endpoint: ChatEndpoint, status: int, body: str, says: str) -> None:
