@@ -45,12 +45,16 @@ class Agent:
     Args:
         protocol: What the API offers; from a document with `Agent.from_openapi`.
         options: As atc.options.Options lists them, each an argument of its own.
-    Raises: UsageError: An unknown mode, profile or feature, an unreadable credential, a pattern that fits no operation,
-        or something in `allow` that is no origin.
+    Raises: UsageError: No Protocol, an unknown mode, profile or feature, an unreadable credential, a pattern that fits
+        no operation, or something in `allow` that is no origin.
     """
 
     @takes_options(Options)
     def __init__(self, protocol: Protocol, options: Options) -> None:
+        if not isinstance(protocol, Protocol):
+            raise UsageError(
+                f"{type(protocol).__name__} is no Protocol; Agent.from_openapi takes a file, URL or document"
+            )
         check_options(options)
         self._model = checked_model(options.model)
         options = replace(options, model=self._model)
@@ -183,7 +187,7 @@ class Agent:
                 the journal of a solve that was cut off, that one goes on.
             interruption: Ends the solve from another thread, as ctrl-C does.
             answer_type: The type that the answer has to have, as pydantic's TypeAdapter takes it: a BaseModel, int,
-                list[Invoice]. The model is told its JSON Schema, and an answer that does not fit is revised as other
+                list[Invoice]. The model is shown it as Python, and an answer that does not fit is revised as other
                 faults are; `Solution.value` is the validated answer.
         Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
         Raises: UsageError: An empty question, an unknown tool, a journal of another question or document, or a type

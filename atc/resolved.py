@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from atc.help import check_parts
 from atc.models import default_model
-from atc.models.base import AnyModel
+from atc.models.base import AnyModel, checked_silence
 from atc.modes import Mode, open_mode, parse
 from atc.options import Options, WritesPolicy
 from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
@@ -94,6 +94,8 @@ def check_options(options: Options) -> None:
         raise UsageError(f"max_reflections is {options.max_reflections}: it must be 0 or more")
     if options.call_timeout is not None and not options.call_timeout > 0:
         raise UsageError(f"call_timeout is {options.call_timeout}: it must be more than 0 seconds")
+    if options.silence is not None:
+        checked_silence(options.silence)
     if options.max_calls is not None and options.max_calls < 1:
         raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
     if options.tools not in (None, "all") and not (isinstance(options.tools, int) and options.tools >= 1):

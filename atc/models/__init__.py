@@ -80,11 +80,11 @@ def open_model(
             four cores on.
         silence: Seconds without a byte after which an endpoint or a provider is given up, by default 120.
     Raises:
-        UsageError: No model has that name, or the file to record in cannot be written.
+        UsageError: No model has that name, nothing can wait so long, or the file to record in cannot be written.
         ModelError: The model is known but unavailable: no file, no key, an extra that is not installed, an adapter of
             another model.
     """
-    model = _open(name or default_model(), EngineSettings(seed, keep, threads, silence or SILENCE))
+    model = _open(name or default_model(), EngineSettings(seed, keep, threads, SILENCE if silence is None else silence))
     if record is None and reuse is None:
         return model
     from atc.models.replay import CachingModel, Recorder

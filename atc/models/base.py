@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 import time
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ __all__ = [
     "calls_functions",
     "check_context_length",
     "check_text_only",
+    "checked_silence",
     "cut_at_stop",
     "read_calls",
     "request_hash",
@@ -239,6 +241,13 @@ def check_text_only(name: str, request: ModelRequest) -> None:
         raise UsageError(f"{name} cannot call functions; use --format text, or a model that can (openai:NAME)")
 
 
+def checked_silence(seconds: float) -> float:
+    """The seconds of a limit of silence. Raises: UsageError: Nothing can wait so long."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= threading.TIMEOUT_MAX:
+        raise UsageError(f"silence is {seconds!r}: it must be a number of seconds, more than 0")
+    return seconds
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """A request to a model.
@@ -305,8 +314,10 @@ class OwnModel(ModelBase):
         if isinstance(reply, str):
             text, _ = cut_at_stop(reply, request.stop)
             reply = Completion(text, Usage(model_calls=1, seconds=time.monotonic() - started))
-        if not isinstance(reply, Completion):
-            raise UsageError(f"{self.name} returned {type(reply).__name__}; a model returns a str or a Completion")
+        if not isinstance(reply, Completion) or not isinstance(reply.text, str):
+            raise UsageError(
+                f"{self.name} returned {type(reply).__name__}; a model returns a str or a Completion with a text"
+            )
         return reply
 
     def close(self) -> None:
@@ -316,9 +327,11 @@ class OwnModel(ModelBase):
 
 def as_model(model: AnyModel) -> Model:
     """A Model as it is, and any other as one. Raises: UsageError: It can be no model."""
+    if isinstance(model, type):
+        raise UsageError(f"{model.__name__} is a class: give an object of it, such as {model.__name__}()")
     if isinstance(model, ModelBase) or all(hasattr(model, name) for name in ("name", "complete", "close")):
         return typing.cast(Model, model)
-    if not hasattr(model, "complete") and not callable(model):
+    if not callable(getattr(model, "complete", model)):
         raise UsageError(f"{model!r} is no model: give a name, a function of messages, or an object with `complete`")
     return OwnModel(model)
 

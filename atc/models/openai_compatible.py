@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from atc.models.base import (
     ModelRequest,
     Progress,
     check_text_only,
+    checked_silence,
     cut_at_stop,
 )
 from atc.models.chat_format import (
@@ -76,7 +78,7 @@ class Endpoint(ModelBase):
         base_url: Of the endpoint; by default `OPENAI_BASE_URL`, else OpenAI's own service.
         api_key: By default `OPENAI_API_KEY`. An endpoint of one's own may do without.
         silence: Seconds without a byte after which it is given up.
-    Raises: ModelError: There is no key.
+    Raises: ModelError: There is no key. UsageError: Nothing can wait so long.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Endpoint(ModelBase):
         self._url = base_url or os.environ.get("OPENAI_BASE_URL") or None
         own = api_key if api_key is not None else "" if base_url else os.environ.get("OPENAI_API_KEY", "")
         self._key = own.strip()
-        self._silence = silence
+        self._silence = checked_silence(silence)
         self._setting, self._secret = ("base_url", "api_key") if base_url else ("OPENAI_BASE_URL", "OPENAI_API_KEY")
         if not self._key and not self._url:
             raise ModelError(
@@ -124,10 +126,10 @@ class Endpoint(ModelBase):
 
         reply = self._ask({**self._payload(request), **stops, "prompt": role_prompt(request.messages)})
         choices = getattr(reply, "choices", None)
-        if not choices or not isinstance(choices[0].text, str):
+        if not choices or not isinstance(choices, list) or not isinstance(getattr(choices[0], "text", None), str):
             raise ModelError(f"{self._endpoint()} answers, but not with a completion; is {self._setting} right?")
         text, stopped = cut_at_stop(choices[0].text, request.stop)
-        finish = "stop" if stopped else choices[0].finish_reason or "stop"
+        finish = "stop" if stopped else str(choices[0].finish_reason or "stop")
         return Completion(text, usage_of(reply.usage, time.monotonic() - started), finish)
 
     def _payload(self, request: ModelRequest) -> dict[str, Any]:
@@ -175,9 +177,10 @@ class Endpoint(ModelBase):
                     with client.chat.completions.with_streaming_response.create(**adapted) as response:
                         return _received(response, on_progress)
                 except openai.BadRequestError as error:
-                    if error.param not in adapted or error.param not in OPTIONAL | RENAMED.keys():
+                    parameter = str(error.param)
+                    if parameter not in adapted or parameter not in OPTIONAL | RENAMED.keys():
                         raise
-                    self._refused.add(error.param)
+                    self._refused.add(parameter)
 
     def _get_client(self) -> openai.OpenAI:
         import openai
@@ -251,7 +254,13 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
     if "text/event-stream" not in response.headers.get("content-type", ""):
         from openai.types.chat import ChatCompletion
 
-        data = json.loads(response.read())
+        transport = sys.modules[type(response.http_response).__module__]  # httpx, or from openai 3 on httpx2
+        try:
+            data = json.loads(response.read())
+        except transport.TimeoutException:
+            raise TimeoutError from None
+        except transport.HTTPError:
+            raise BrokenStreamError("broke off in the middle of the answer") from None
         if not isinstance(data, dict):
             raise ValueError("it holds no object")
         return ChatCompletion.construct(**data)

@@ -20,7 +20,16 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from atc.models.base import SILENCE, TEMPERATURE, Completion, ModelBase, ModelRequest, Progress, check_text_only
+from atc.models.base import (
+    SILENCE,
+    TEMPERATURE,
+    Completion,
+    ModelBase,
+    ModelRequest,
+    Progress,
+    check_text_only,
+    checked_silence,
+)
 from atc.models.chat_format import (
     BrokenStreamError,
     StreamedAnswer,
@@ -94,14 +103,15 @@ class ProviderModel(ModelBase):
         provider: As `is_provider` takes it.
         name: As the provider knows it.
         silence: Seconds without a part of an answer after which it is given up.
-    Raises: ModelError: The extra `providers`, the provider's own client or its key is missing.
+    Raises: ModelError: The extra `providers`, the provider's own client or its key is missing. UsageError: Nothing can
+        wait so long.
     """
 
     def __init__(self, provider: str, name: str, *, silence: float = SILENCE) -> None:
         self.name = f"{provider}:{name}"
         self._provider = LIBRARY_NAMES.get(provider, provider)
         self._model = name
-        self._silence = silence
+        self._silence = checked_silence(silence)
         self._refused: set[str] = set()
         check_installed(self.name)
         with self._errors():

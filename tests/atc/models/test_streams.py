@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -21,7 +22,7 @@ from atc.apps.tui.parts import progress_text
 from atc.models import Message, open_model
 from atc.models.base import split_reasoning
 from protocols import load
-from protocols.errors import ModelError
+from protocols.errors import ModelError, UsageError
 from protocols.samples import sample
 from tests.atc_command import ATC
 from tests.chat_endpoint import ChatEndpoint, serve
@@ -139,10 +140,11 @@ def test_an_endpoint_that_never_answers() -> None:
             Endpoint("m", base_url=url, silence=0.1).complete(QUESTION)
 
 
-def test_a_connection_that_is_lost_in_the_middle_of_an_answer() -> None:
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_a_connection_that_is_lost_in_the_middle_of_an_answer(kind: str) -> None:
     """A body that is shorter than it says is told as half an answer, not as a stack trace."""
     chunk = 'data: {"choices": [{"index": 0, "delta": {"content": "print("}, "finish_reason": null}]}\n\n'
-    head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n"
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: 9999\r\n\r\n"
 
     class Handler(StreamRequestHandler):
         def handle(self) -> None:
@@ -203,6 +205,18 @@ def test_ctrl_c_closes_the_connection_to_a_provider(monkeypatch: pytest.MonkeyPa
 
 
 # The limit of silence
+
+
+@pytest.mark.parametrize("silence", [0, -1, float("nan"), float("inf"), "abc", True])
+def test_a_limit_of_silence_is_a_number_of_seconds(silence: Any) -> None:
+    """Anything else is refused where it is given, and 0 is not taken for the default."""
+    for opened in (
+        lambda: Endpoint("m", base_url="http://127.0.0.1:9/v1", silence=silence),
+        lambda: open_model("openai:m", silence=silence),
+        lambda: Agent(load(sample("cinema")), lambda messages: PROGRAM, silence=silence),
+    ):
+        with pytest.raises(UsageError, match=r"silence is .*: it must be a number of seconds"):
+            opened()
 
 
 def test_the_limit_of_silence_is_an_option(chat: ChatEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
