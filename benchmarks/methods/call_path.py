@@ -169,9 +169,9 @@ class ApiSession:
         try:
             reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
             value = described_bytes(reply.value())
-            shown = self._render(value)
+            text = self._render(value)
             whole = json.dumps(value, ensure_ascii=False, default=str)
-            observation = Observation(shown, True, shortened=shown != whole)
+            observation = Observation(text, True, shortened=text != whole)
         except ToolError as error:
             observation = Observation(truncate(f"Error: {error}"), False, _status_code(error))
         except LimitExceeded as error:

@@ -58,9 +58,11 @@ def read_reply(action: Action, api: ApiSession, budget: int, wanted: Collection[
                 f"there is no argument {', '.join(sorted(unknown))}; the arguments are {', '.join(_ARGUMENTS)}"
             )
         number, page_number = (_whole(text, name) for text, name in ((reply, "reply"), (page, "page")))
+        if not api.replies:
+            raise ValueError("no call has a reply yet")
         if number - 1 not in api.replies:
             numbers = ", ".join(str(call + 1) for call in sorted(api.replies))
-            raise ValueError(f"call {number} has no reply; these have one: {numbers or 'none yet'}")
+            raise ValueError(f"call {number} has no reply; these have one: {numbers}")
         part = part_of(api.replies[number - 1], str(path).removeprefix("$"))
         return page_of(part, page_number, budget, wanted)
     except ValueError as error:

@@ -223,8 +223,8 @@ class Search:
         if self.dialogue.reader and action.name == self.dialogue.reader:
             self.trial.wrote(str(action))
             most = self.trial.search.max_observation
-            shown = read_reply(action, self.trial.api, most, self.trial.wanted)
-            return SearchStep(action.name, action.arguments, text, shown)
+            part = read_reply(action, self.trial.api, most, self.trial.wanted)
+            return SearchStep(action.name, action.arguments, text, part)
         tool = self._tool(action.name)
         if tool is None:
             return SearchStep(action.name, action.arguments, text, f"Error: there is no function {action.name}", 1)

@@ -35,15 +35,15 @@ def answer_faults(answer: str | None, truth: Record) -> list[str]:
 
 def state_faults(data: ServiceData, records: Mapping[str, Sequence[Record]], truth: Record) -> list[str]:
     """How the records that a solve left differ from the expected ones."""
-    made = list(_changes(data, records))
+    changes = list(_changes(data, records))
     faults = []
     for expected in truth.get("changes", ()):
-        match = next((change for change in made if _is_expected(change, expected)), None)
+        match = next((change for change in changes if _is_expected(change, expected)), None)
         if match is None:
             faults.append(f"not done: {expected}")
         else:
-            made.remove(match)
-    return faults + [f"wrongly done: {change}" for change in made]
+            changes.remove(match)
+    return faults + [f"wrongly done: {change}" for change in changes]
 
 
 def _changes(data: ServiceData, records: Mapping[str, Sequence[Record]]) -> Iterator[dict[str, Any]]:

@@ -29,9 +29,6 @@ _STATE_WORDS = {
 }  # fmt: skip
 
 
-_REFERENCE_WORDS = frozenset({"id", "gid", "uri", "uuid", "guid", "ref", "urn"})
-
-
 class WriteHandler:
     """Applies writes to one world."""
 

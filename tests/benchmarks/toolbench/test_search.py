@@ -195,6 +195,7 @@ def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI
     """By path, by page and of an earlier reply; a wrong path is told, and no reading counts as a repeated call."""
     weather.answer("GET", "/alerts", [{"number": place, "text": f"storm {place} " * 20} for place in range(60)])
     steps = [
+        "read_reply()",
         "GET_alerts()",
         CITY,
         'read_reply(reply=1, path="[41].text")',
@@ -211,14 +212,15 @@ def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI
 
     seen = [node.steps[0].observation for node in solution.tree]
     assert solution.answer == "storm"
-    assert seen[2].startswith('"storm 41 storm 41')
-    assert seen[3].startswith("[0, 1, 2,")
-    assert seen[4] == '"Oslo"'
-    assert seen[5].startswith("Page 2 of ")
-    assert seen[6] == "Error: call 9 has no reply; these have one: 1, 2"
-    assert seen[7] == "Error: page is a whole number, not 'two'"
-    assert seen[8].startswith("Error: there is no page 2; there are 1; this is an object with results")
-    assert seen[9].startswith("This call was made before")
+    assert seen[0] == "Error: no call has a reply yet"
+    assert seen[3].startswith('"storm 41 storm 41')
+    assert seen[4].startswith("[0, 1, 2,")
+    assert seen[5] == '"Oslo"'
+    assert seen[6].startswith("Page 2 of ")
+    assert seen[7] == "Error: call 9 has no reply; these have one: 1, 2"
+    assert seen[8] == "Error: page is a whole number, not 'two'"
+    assert seen[9].startswith("Error: there is no page 2; there are 1; this is an object with results")
+    assert seen[10].startswith("This call was made before")
     assert [call.tool for call in solution.calls] == ["GET_alerts", "GET_cities"]
     assert len(weather.requests) == 2
 
