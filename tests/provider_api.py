@@ -18,7 +18,7 @@ VARIABLES = {
     "anthropic": ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
     "google": ("GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
     "mistral": ("MISTRAL_API_BASE", "MISTRAL_API_KEY"),
-    "ollama": ("OLLAMA_HOST", ""),
+    "ollama": ("OLLAMA_HOST", "OLLAMA_API_KEY"),
 }
 """Where the clients of providers look for an address and a key."""
 

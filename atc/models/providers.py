@@ -211,6 +211,7 @@ class ProviderModel(ModelBase):
         from any_llm import AnyLLM
 
         names = AnyLLM.get_provider_class(self._provider).ENV_API_KEY_NAME.split("/")
+        names.append(f"{self._provider.upper()}_API_KEY")  # the library names none where a client may do without
         keys = [BearerToken(key) for name in names if (key := os.environ.get(name, "").strip())]
         return one_line(redact(str(error), keys))[:300]
 
