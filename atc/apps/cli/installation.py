@@ -99,7 +99,8 @@ def _model_check(name: str) -> Check:
         if scheme == "replay" and not Path(rest).is_file():
             return Check("model", name, "missing", f"the default; there is no file {rest}", "record one: --record FILE")
         checked_model(name)
-        if scheme == "openai" and not os.environ.get("OPENAI_API_KEY", "").strip():
+        endpoint = os.environ.get("OPENAI_API_KEY", "").strip() or os.environ.get("OPENAI_BASE_URL")
+        if scheme == "openai" and not endpoint:
             return Check("model", name, "missing", "the default; it needs a key", "export OPENAI_API_KEY=…")
     except ATCError as error:
         remedy = f"atc model pull {name}" if scheme in ("local", "openvino") else ""

@@ -101,6 +101,18 @@ def test_doctor_names_remedies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "a-secret-of-mine" not in result.output
 
 
+@pytest.mark.parametrize(("url", "state"), [("", "missing"), ("http://127.0.0.1:9/v1", "ok")])
+def test_doctor_knows_that_an_endpoint_of_ones_own_needs_no_key(
+    monkeypatch: pytest.MonkeyPatch, url: str, state: str
+) -> None:
+    monkeypatch.setenv("ATC_MODEL", "openai:m")
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+
+    assert [check["state"] for check in json.loads(result.stdout)["checks"] if check["name"] == "openai:m"] == [state]
+
+
 def test_doctor_finds_what_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cut-off model file and a cache folder that is a file: exit code 1, each with what to do."""
     models = tmp_path / "home" / "models"
