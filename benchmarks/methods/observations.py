@@ -225,4 +225,4 @@ def truncate(text: str, budget: int = OBSERVATION_TOKENS) -> str:
     """Cut a text to at most `budget` tokens."""
     if estimate(text) <= budget:
         return text
-    return f"{text[: 3 * budget - 30].rstrip()}… ({len(text)} characters)"
+    return f"{text[: max(0, 3 * budget - 30)].rstrip()}… ({len(text)} characters)"

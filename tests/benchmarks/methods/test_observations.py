@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.methods.observations import page_of, part_of, render_value
+from benchmarks.methods.observations import page_of, part_of, render_value, truncate
 from protocols.text.prose import estimate
 
 FILMS = [
@@ -139,3 +139,9 @@ def test_the_pages_of_a_part_have_all_of_it(value: object) -> None:
         assert sum(map(len, read)) == len(value)
     with pytest.raises(ValueError, match=f"there is no page {count + 1}; there are {count}"):
         page_of(value, count + 1, 150)
+
+
+@pytest.mark.parametrize("budget", [1, 9, 10, 40])
+def test_a_text_is_cut_whatever_the_budget(budget: int) -> None:
+    """A budget below the note on the cut leaves the note alone."""
+    assert len(truncate("word " * 200, budget)) <= 3 * max(budget, 10)
