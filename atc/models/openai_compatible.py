@@ -78,7 +78,7 @@ class Endpoint(ModelBase):
         base_url: Of the endpoint; by default `OPENAI_BASE_URL`, else OpenAI's own service.
         api_key: By default `OPENAI_API_KEY`. An endpoint of one's own may do without.
         silence: Seconds without a byte after which it is given up.
-    Raises: ModelError: There is no key. UsageError: Nothing can wait so long.
+    Raises: ModelError: There is no key, or one that cannot be sent. UsageError: Nothing can wait so long.
     """
 
     def __init__(
@@ -102,6 +102,8 @@ class Endpoint(ModelBase):
             raise ModelError(
                 f"{self.name} needs a key: set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own"
             )
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ModelError(f"{self._secret} for {self.name} has a letter that no header takes, such as a line break")
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
         self._refused: set[str] = set()

@@ -354,6 +354,14 @@ def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.Monk
         open_model("openai:gpt-4.1")
 
 
+@pytest.mark.parametrize("key", ["sk-1\u20112", "sk-1\n2"])
+def test_a_key_that_cannot_be_sent_is_told_when_the_model_is_opened(key: str) -> None:
+    """As after copying it from a page; the message does not hold it."""
+    with pytest.raises(ModelError, match=r"api_key for openai:small has a letter that no header takes") as caught:
+        Endpoint("small", base_url="http://127.0.0.1:9/v1", api_key=key)
+    assert "sk-" not in str(caught.value)
+
+
 def test_an_endpoint_of_ones_own_needs_no_key(endpoint: ChatEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server on one's own machine is asked without a real key."""
     monkeypatch.delenv("OPENAI_API_KEY")
