@@ -28,18 +28,16 @@ from rich.progress import track
 from atc import Agent
 from atc.agent import SIMULATED_NOW
 from atc.files import to_json
-from atc.models import Completion, Message, Usage
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.replies import Reply, json_reply
-from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.micro.frame import Measurement, find_document, json_option, repeating
 from benchmarks.report.render import print_table
-from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
 from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
-__all__ = ["OneAnswer", "StandIn", "main", "read_file", "run_directly", "solve"]
+__all__ = ["StandIn", "main", "read_file", "run_directly", "solve"]
 
 FOLDER = SHIPPED / "acceptance"
 
@@ -149,21 +147,6 @@ def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterat
         yield server.url
 
 
-@dataclass(slots=True)
-class OneAnswer:
-    """A model that always answers with one program."""
-
-    program: str
-    name: str = "stub"
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        text = f"This program answers it.\n\n```python\n{self.program.rstrip()}\n```\n"
-        return Completion(text, Usage(0, 0, 0, 1, 0.0), "stop")
-
-    def close(self) -> None:
-        """Nothing stays open."""
-
-
 def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any]:
     """What becomes of a right program.
 
@@ -174,7 +157,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any
     direct = run_directly(protocol, task)
     with _serving(StandIn(task.replies).answer) as service:
         url = f"{service}/"  # as it is: the stand-in has no path
-        with Agent(protocol, OneAnswer(task.program), base_url=url, profile=profile, writes="allow") as agent:
+        with Agent(protocol, repeating(task.program), base_url=url, profile=profile, writes="allow") as agent:
             solution = agent.solve(task.question)
     first = solution.attempts[0] if solution.attempts else None
     unchanged = first is not None and first.program.strip() == task.program.strip()
@@ -214,19 +197,12 @@ def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram)
 @json_option("Print JSON instead of the table.")
 def main(names: tuple[str, ...], documents: Path | None, profile: str, simulate: bool, as_json: bool) -> None:
     """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
-    document_folders = [documents] if documents is not None else [folder / "openapi" for folder in folders()]
     rows: dict[str, list[dict[str, Any]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         if names and file.stem not in names:
             continue
         document, programs = read_file(file)
-        document_file = next((folder / document for folder in document_folders if (folder / document).is_file()), None)
-        if document_file is None:
-            raise click.UsageError(
-                f"{document} is not in {' or '.join(map(str, document_folders))}: name a folder with --documents, or "
-                "fetch it with atc data pull openapi"
-            )
-        protocol = load(document_file)
+        protocol = load(find_document(document, documents))
         tracked_programs = track(programs, file.stem, console=Console(stderr=True), transient=True)
         with Simulator(protocol, now=SIMULATED_NOW) if simulate else nullcontext() as simulator:
             rows[file.stem] = [

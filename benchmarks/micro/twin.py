@@ -28,10 +28,8 @@ from atc import Agent
 from atc.agent import SIMULATED_NOW
 from atc.files import to_json
 from benchmarks.harness.registry import SHIPPED
-from benchmarks.micro.acceptance import OneAnswer
-from benchmarks.micro.frame import Measurement, json_option
+from benchmarks.micro.frame import Measurement, find_document, json_option, repeating
 from benchmarks.report.render import print_table
-from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
 
@@ -81,7 +79,7 @@ def rehearse(simulator: Simulator, protocol: Protocol, question: str, program: s
     """
     with (
         simulator.session(query=question, rehearses=True) as session,
-        Agent(protocol, OneAnswer(program), simulate=session, profile=profile, max_reflections=0) as agent,
+        Agent(protocol, repeating(program), simulate=session, profile=profile, max_reflections=0) as agent,
     ):
         solution = agent.solve(question)
     fault = next((attempt.fault for attempt in solution.attempts if attempt.fault), None)
@@ -133,13 +131,12 @@ def main(
     as_json: bool,
 ) -> None:
     """Measure how far the simulated API tells right programs from wrong ones, over the tasks of FILE."""
-    document_folders = [documents] if documents is not None else [found / "openapi" for found in folders()]
     rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for document, twin_file in read_twin_files(file).items():
         name = document.partition(".")[0]
         if half not in (None, twin_file.half) or (only and name not in only):
             continue
-        protocol = load(_document(twin_file, document_folders))
+        protocol = load(_document(twin_file, documents))
         rows[name, twin_file.half] = _measure(protocol, twin_file.tasks, name, profile)
     if not rows:
         raise click.UsageError(f"{file} has no document that is chosen by --half and --only")
@@ -164,16 +161,12 @@ def _note(text: str) -> None:
     Console().print(text, markup=False, soft_wrap=True)
 
 
-def _document(twin_file: TwinFile, document_folders: list[Path]) -> Path:
-    """The document of a file. Raises: click.UsageError: It is nowhere, or another one."""
-    for folder in document_folders:
-        file = folder / twin_file.document
-        if file.is_file():
-            if sha256(file.read_bytes()).hexdigest() != twin_file.sha256:
-                raise click.UsageError(f"{file} is another document than that of the tasks; fetch the one they name")
-            return file
-    places = " or ".join(map(str, document_folders))
-    raise click.UsageError(f"{twin_file.document} is not in {places}: name a folder with --documents")
+def _document(twin_file: TwinFile, folder: Path | None) -> Path:
+    """The document of a file. Raises: UsageError: It is nowhere, or another one."""
+    file = find_document(twin_file.document, folder)
+    if sha256(file.read_bytes()).hexdigest() != twin_file.sha256:
+        raise UsageError(f"{file} is another document than that of the tasks; fetch the one they name")
+    return file
 
 
 if __name__ == "__main__":
