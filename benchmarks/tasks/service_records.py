@@ -124,11 +124,12 @@ class ServiceRecords:
         return {field: self._now.isoformat() for field in rule.get("now", ())}
 
     def key(self, collection: str) -> str:
+        """The field with the identifier of its records."""
         return str(self._keys[collection][0])
 
     def find(self, collection: str, text: str, status: int = 404) -> Record:
-        keys = self._keys[collection]
-        found = next((row for row in self.rows[collection] if text in [str(row[key]) for key in keys]), None)
-        if found is None:
-            raise RequestError(status, f"{collection}: there is no {text}")
-        return found
+        """The record that has a text as one of its keys. Raises: RequestError: There is none."""
+        for row in self.rows[collection]:
+            if text in [str(row[key]) for key in self._keys[collection]]:
+                return row
+        raise RequestError(status, f"{collection}: there is no {text}")
