@@ -136,12 +136,15 @@ class Search:
     def _is_last(self, branch: Branch) -> bool:
         """True if a call in the next message would be of no use; the published search does not say so.
 
-        That is so at the end of a path or of the budget, and where the last two messages repeated calls.
+        That is so at the end of a path or of the budget, and where the last two messages repeated calls, or read the
+        same part of a reply.
         """
         if self.compat:
             return False
         latest = path_to(self.trial.session.state.tree, branch.node)[-_MAX_REPEATS:]
-        is_stuck = len(latest) == _MAX_REPEATS and all(map(self._only_repeats, latest))
+        names = {step.name for node in latest for step in node.steps}
+        is_read_again = names == {self.dialogue.reader} and latest[0].steps == latest[-1].steps
+        is_stuck = len(latest) == _MAX_REPEATS and (is_read_again or all(map(self._only_repeats, latest)))
         at_depth = self.depth is not None and branch.depth + 1 >= self.depth
         calls_left = self.trial.budget.model_calls - self.trial.usage.model_calls
         return is_stuck or at_depth or calls_left == 1

@@ -225,6 +225,17 @@ def test_what_an_observation_leaves_out_is_read_without_a_call(weather: LocalAPI
     assert len(weather.requests) == 2
 
 
+@pytest.mark.parametrize(("second", "is_told"), [("page=1", True), ("page=2", False)])
+def test_a_part_that_is_read_again_leads_to_the_end(weather: LocalAPI, second: str, is_told: bool) -> None:
+    """After two messages that read the same part the model is told to finish; the next page is another part."""
+    weather.answer("GET", "/alerts", [{"number": place, "text": f"storm {place} " * 20} for place in range(60)])
+    steps = ["GET_alerts()", "read_reply(page=1)", f"read_reply({second})", 'finish(answer="storm")']
+    model = ScriptedModel(*map(act, steps))
+    ask(weather, "react", model, search=SearchSettings(max_observation=100))
+
+    assert ["This is the last message" in messages[-1].content for messages in model.asked] == [*[False] * 3, is_told]
+
+
 # --- the tree
 
 
