@@ -71,9 +71,6 @@ def unasked(question: str, traced: TracedRun, protocol: Protocol) -> Finding | N
     for value, name in _missing_values(plain, traced, protocol, mentions):
         message = f"the question says {value!r}, a value of {name!r}, and nothing in the program asks for it"
         return Finding("Unasked", message)
-    for name, used in _missing_arguments(plain, traced, mentions):
-        message = f"the question names {name!r}, an argument beside {used!r}, and the program does not pass it"
-        return Finding("Unasked", message)
     for name, used in _missing_fields(plain, traced, mentions) if not _changes(traced) else ():
         message = f"the question names {name!r}, which replies have beside {used!r}, and the program does not read it"
         return Finding("Unasked", message)
@@ -302,22 +299,6 @@ def _missing_fields(plain: list[str], traced: TracedRun, mentions: _Mentions) ->
                 continue
             if alike or (name in siblings and not set(differing) & mentions.words):
                 yield name, used
-
-
-def _missing_arguments(plain: list[str], traced: TracedRun, mentions: _Mentions) -> Iterator[tuple[str, str]]:
-    """The arguments that the question names where the program passes one of a similar name."""
-    for call in traced.good_calls:
-        tool = traced.tools.get(call.tool or "")
-        for used in call.arguments if tool is not None and call.method in {"GET", "POST"} else ():
-            own = [singular(word) for word in words(used)]
-            for argument in tool.arguments if tool is not None else ():
-                parts = [singular(word) for word in words(argument.argument)]
-                differing = [part for part in parts if part not in own]
-                mine = {part for part in own if part not in parts}
-                if argument.argument in mentions.keys or own[-2:] != parts[-2:] or len(own) < 3:
-                    continue
-                if differing and mine and set(differing) <= set(plain) and not mine & set(plain):
-                    yield argument.argument, used
 
 
 def _changes(traced: TracedRun) -> bool:
