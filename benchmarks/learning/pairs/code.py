@@ -94,3 +94,7 @@ class _DoubleQuoting(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """A constant, or how a text is spelled."""
         return ast.Name(json.dumps(node.value, ensure_ascii=False)) if isinstance(node.value, str) else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """A formatted text as it is: its constants are no texts of their own."""
+        return node

@@ -262,6 +262,10 @@ def test_programs_are_printed_like_the_prompts() -> None:
     assert shape(program) != shape("print(GET_me())")
 
 
+def test_a_formatted_text_is_printed_as_it_is() -> None:
+    assert print_program(statements("print(f'a {film} b', 'c')")) == "print(f'a {film} b', \"c\")"
+
+
 def test_words_of_questions() -> None:
     """Fields become superlatives; a form has neither names nor numbers."""
     assert superlative("release_date", "highest", Random(1)) in ("latest", "newest", "most recent")
