@@ -11,12 +11,24 @@ from dataclasses import dataclass
 
 from atc.fault import Fault, Stage
 from atc.program.source import parsed
-from atc.program.tree import nodes_of
+from atc.program.tree import lines_of, nodes_of
 from protocols.json_path import Step
 from protocols.model import Protocol
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Finding", "accepted_writes", "call_text", "failed", "is_unsupported", "judge", "made_writes", "name_of"]
+__all__ = [
+    "Finding",
+    "accepted_writes",
+    "call_text",
+    "failed",
+    "is_absence",
+    "is_unsupported",
+    "judge",
+    "made_writes",
+    "name_of",
+]
+
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +109,24 @@ def found_nothing(program: str, run: Run) -> bool:
     return bool(prints) and prints <= {node for branch in branches for node in ast.walk(branch) if node is not branch}
 
 
+def is_absence(tree: ast.AST, call: CallRecord) -> bool:
+    """True if a read got a 404 that the program takes for an answer: its handler looks for just that."""
+    if call.status != _NOT_FOUND or call.writes or call.line is None:
+        return False
+    attempts = [
+        attempt
+        for attempt in nodes_of(tree, ast.Try)
+        if any(call.line in lines_of(statement) for statement in attempt.body)
+    ]
+    handlers = [handler for attempt in attempts for handler in attempt.handlers]
+    named = (node.value for handler in handlers for node in nodes_of(handler, ast.Constant))
+    return _NOT_FOUND in named
+
+
 def is_unsupported(program: str, run: Run) -> bool:
-    """True if no printed value is known to come from the API, and nothing was written."""
+    """True if no printed value is known to come from the API, no read says that there is none, nothing was written."""
     if all(failed(call) for call in run.calls):
-        return True
+        return not (run.calls and is_absence(ast.parse(program), run.calls[-1]))
     if run.provenance is None or run.provenance.printed or made_writes(run):
         return False
     from atc.program.choices import lines_behind_output

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from atc.doors import doors, load
-from atc.evidence.answers import Finding, failed, is_unsupported, made_writes, name_of
+from atc.evidence.answers import Finding, failed, is_absence, is_unsupported, made_writes, name_of
 from atc.evidence.pages import first_page
 from atc.evidence.traced_run import TracedRun, lists_in
 from atc.program.source import calls_of
@@ -33,8 +33,8 @@ _NOT_FOUND = 404
 
 
 def _no_good_call(traced: TracedRun) -> Finding | None:
-    """No call was made, or none has a good response."""
-    if traced.good_calls:
+    """No call was made, or none has a good response; that there is no such thing may be the answer."""
+    if traced.good_calls or (traced.run.calls and is_absence(traced.tree, traced.run.calls[-1])):
         return None
     message = "the program printed an answer without any reply of the API"
     if not traced.run.calls:
@@ -123,9 +123,11 @@ def _is_error_printed(call: CallRecord, traced: TracedRun) -> bool:
 def _is_deliberate(call: CallRecord, traced: TracedRun) -> bool:
     """True if a handler deals with the failure.
 
-    It prints the answer to a 404, or other calls gave the answer, and a handler for errors of tools looks at the status
-    or body of the error, returns something in its place, or goes on to the next of several.
+    It looks for a 404 or prints the answer to one; or other calls gave the answer, and a handler for errors of tools
+    looks at the status or body of the error, returns something in its place, or goes on to the next of several.
     """
+    if is_absence(traced.tree, call):
+        return True
     others = any(good.index != call.index for good in traced.live_calls)
     for attempt in nodes_of(traced.tree, ast.Try):
         for handler in attempt.handlers if _covers(attempt.body, call.line) else ():

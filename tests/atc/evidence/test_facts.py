@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.evidence import facts
+from atc.evidence import facts, is_unsupported
 from sandbox.records import Provenance, Run, Source
 from tests.atc.evidence.runs import GRAPH, call, exact, printed, run
 
@@ -55,6 +55,22 @@ def test_not_found_may_be_the_answer() -> None:
     program = "try:\n    GET_films_filmId(filmId=99)\n    print('Yes')\nexcept Exception:\n    print('No')"
 
     assert kinds(program, run("No", good, replace(bad, line=2))) == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "is_answer"),
+    [
+        ("except ToolError as error:\n    if error.status != 404:\n        raise", True),
+        ("except ToolError:\n    pass", False),
+    ],
+)
+def test_not_found_is_the_answer_where_the_program_looks_for_it(handler: str, is_answer: bool) -> None:
+    """Then it rests on a reply, although no call went well; a handler of anything hides what happened."""
+    bad = call("GET_films_filmId", {"message": "gone"}, 404, line=2, filmId=99)
+    program = f"try:\n    GET_films_filmId(filmId=99)\n{handler}\nprint('No')"
+
+    assert is_unsupported(program, run("No", bad)) != is_answer
+    assert ("NoEvidence" in kinds(program, run("No", bad))) != is_answer
 
 
 def test_an_error_that_is_printed_is_no_answer() -> None:
