@@ -108,6 +108,20 @@ def wait_for_close(connection: socket.socket, opened: threading.Event, closed: t
 
 
 @contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """A server on this machine that answers by a handler until the end of the block and logs nothing; its URL."""
+
+    class Quiet(handler):  # type: ignore[valid-type, misc]
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
 def serve() -> Iterator[ChatEndpoint]:
     """Serve an endpoint until the end of the block."""
     state = ChatEndpoint()
@@ -135,11 +149,6 @@ def serve() -> Iterator[ChatEndpoint]:
             self.end_headers()
             self.wfile.write(body.encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    with listening(Handler) as url:
+        state.url = f"{url}/v1"
         yield state
-        server.shutdown()

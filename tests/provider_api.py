@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.chat_endpoint import wait_for_close
+from tests.chat_endpoint import listening, wait_for_close
 
 __all__ = ["VARIABLES", "ProviderAPI", "serve_provider"]
 
@@ -155,11 +155,5 @@ def serve_provider(provider: str) -> Iterator[ProviderAPI]:
                 if not part and not state.ends:
                     return
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        state.url = f"http://127.0.0.1:{server.server_port}"
+    with listening(Handler) as state.url:
         yield state
-        server.shutdown()

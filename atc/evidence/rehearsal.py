@@ -284,7 +284,7 @@ _DEEPEST = 3
 
 def _missing_fields(plain: list[str], traced: TracedRun, mentions: _Mentions) -> Iterator[tuple[str, str]]:
     """The fields that the question names and the program does not read, beside one that its answer rests on."""
-    said = frozenset(plain) | {_SUPERLATIVES[word] for word in plain if word in _SUPERLATIVES}
+    named_words = frozenset(plain) | {_SUPERLATIVES[word] for word in plain if word in _SUPERLATIVES}
     for used, siblings, deeper in _used_objects(traced):
         own = [singular(word) for word in words(used)]
         for name in dict.fromkeys((*siblings, *deeper)):
@@ -295,7 +295,7 @@ def _missing_fields(plain: list[str], traced: TracedRun, mentions: _Mentions) ->
             alike = len(parts) > 1 and len(own) > 1 and bool(set(own) & set(parts))
             differing = [part for part in telling if part not in own] if alike else telling
             mine = {part for part in own if part not in parts and part not in _MINOR | mentions.tool_words}
-            if not set(differing) - mentions.tool_words or not set(differing) <= said or mine & said:
+            if not set(differing) - mentions.tool_words or not set(differing) <= named_words or mine & named_words:
                 continue
             if alike or (name in siblings and not set(differing) & mentions.words):
                 yield name, used

@@ -182,13 +182,13 @@ def test_the_command_runs_tasks_and_a_recording_replays_them(tmp_path: Path, mon
     second = atc("bench", "services", "seedbank", "--model", f"replay:{recorded}", "--out", tmp_path / "b", *options)
     again = atc("bench", "services", "seedbank", "--model", f"replay:{recorded}", "--out", tmp_path / "b", *options[:2],
                 *options[3:])  # fmt: skip
-    shown = atc("report", tmp_path / "b")
+    report = atc("report", tmp_path / "b")
 
     for result in (first, second):
         assert result.exit_code == 0, result.output
         summary = json.loads(result.stdout)
         assert (summary["right"], summary["right_in_one_call"], summary["n"]) == (1, 1, 1)
         assert summary["prompt_tokens"] == 120
-    for result in (again, shown):
+    for result in (again, report):
         assert result.exit_code == 0 and "seedbank" in result.output
     assert atc("bench", "services", "bakery", "--out", tmp_path / "c").exit_code == 2

@@ -329,11 +329,11 @@ class ListItems:
             return self._meets_pattern(entity, kind, parts, value)
         without = parts[0] in {"without", "exclude", "not"}
         core = [p for p in parts if p not in AFFIXES]
-        found = filter_of(kind, name, value)
-        if not core and found is None:
+        parameter_filter = filter_of(kind, name, value)
+        if not core and parameter_filter is None:
             return True
         joined = "_".join(core)
-        limits = found is not None and found.how != "exact"
+        limits = parameter_filter is not None and parameter_filter.how != "exact"
         path = next((p for p in self._fields.number_fields(kind) if p.rpartition(".")[2] == name and "." in p), None)
         if path is not None:
             return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
@@ -355,16 +355,16 @@ class ListItems:
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
                     return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
-        if found is None:
+        if parameter_filter is None:
             return True
-        field_name = found.field
+        field_name = parameter_filter.field
         if name == field_name and field_name not in kind.summary and not limits:
             return True
         own_value = self._fields.value(entity, field_name)
         if isinstance(own_value, bool):
             return own_value == value
         if limits:
-            return compares(own_value, found.how, value)
+            return compares(own_value, parameter_filter.how, value)
         accepted = value if isinstance(value, list) else re.split(r"[,|]", str(value))
         if any(shape.is_array for shape in kind.fields[field_name].shapes):
             return any(compares(text, "exact", accepted) for text in _texts_in(self._shown(entity, field_name)))

@@ -240,18 +240,18 @@ class _DemandReader:
         for step in reversed(demand.path[1:]):
             held = {step: held}
         for inner, argument in members_of(str(demand.path[0]), held):
-            found = filter_of(kind, inner, argument) or _nested_filter(kind, inner)
-            if found is not None:
-                self._note(kind, found, argument)
+            parameter_filter = filter_of(kind, inner, argument) or _nested_filter(kind, inner)
+            if parameter_filter is not None:
+                self._note(kind, parameter_filter, argument)
 
-    def _note(self, kind: EntityType, found: Filter, value: object) -> None:
+    def _note(self, kind: EntityType, parameter_filter: Filter, value: object) -> None:
         values: Sequence[object] = list(value) if isinstance(value, tuple) else [value]
         if len(values) == 1 and isinstance(value, str) and "," in value:
             values = value.split(",")
         wanted = self.holders[kind.name]
         wanted.filtered = True
         for part in values:
-            wanted.fields[found.field].append(Wish(_FILTER_KINDS[found.how], part, argument=True))
+            wanted.fields[parameter_filter.field].append(Wish(_FILTER_KINDS[parameter_filter.how], part, argument=True))
 
     def read_conditions(self, demands: Sequence[Demand]) -> None:
         """The conditions `{field, operator, value}` in the arguments of one tool."""

@@ -145,11 +145,11 @@ class DemandedEntities:
 
     def link(self, entity: Entity, target: str) -> Entity | None:
         """The demanded entity of another type that a demanded one is linked to."""
-        place = entity.memo.get("demanded")
+        rank = entity.memo.get("demanded")
         candidates = self.entities.get(target) or []
-        if not isinstance(place, int) or not candidates or entity.kind == target:
+        if not isinstance(rank, int) or not candidates or entity.kind == target:
             return None
-        return candidates[place % len(candidates)]
+        return candidates[rank % len(candidates)]
 
     @property
     def unmet(self) -> tuple[str, ...]:
@@ -209,8 +209,8 @@ class DemandedEntities:
         """True if a program passes an identifier that the question does not have."""
         if kind is None or path != kind.id_field:
             return False
-        told = slug(self._world.named_entities.text)
-        return all(slug(str(wish.value)) not in told for wish in wishes if wish.kind == "is")
+        question_slug = slug(self._world.named_entities.text)
+        return all(slug(str(wish.value)) not in question_slug for wish in wishes if wish.kind == "is")
 
     def _set(self, entity: Entity, kind: EntityType | None, path: str, wishes: list[Wish], place: int) -> None:
         shape = self._shape(entity, kind, path)

@@ -178,8 +178,8 @@ class World:
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
-        told = {identified.text for identified in self.identifiers}
-        if entity is None and identifier in told and not self.demanded.is_elsewhere(identifier):
+        named_texts = {identified.text for identified in self.identifiers}
+        if entity is None and identifier in named_texts and not self.demanded.is_elsewhere(identifier):
             entity = self._identified_entity(entity_type, identifier)
         if entity is None and self.open:
             entity = self.adopt(entity_type, identifier)
