@@ -15,6 +15,8 @@ from typing import Any
 
 __all__ = ["ChatEndpoint", "completion", "serve", "tool_call", "wait_for_close"]
 
+KEY = "sk-0123456789-very-secret"
+
 
 @dataclass
 class ChatEndpoint:

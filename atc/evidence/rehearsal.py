@@ -4,6 +4,9 @@ A simulated world holds what a question names and what its program looks for, so
 finds something, too. What remains is to compare the two. The question's words are compared with those of the document
 and of the replies, as they are: its values, its fields, numbers and quoted texts. This is a reading, so it is no fact
 about a run of the real service.
+
+The rules were written with programs over twelve documents in view. Of 32 over four that nobody had read they find 9
+wrong ones and doubt 2 right ones (`python -m benchmarks.micro.twin --half new`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,9 +23,8 @@ from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
 from tests.atc_command import ATC
-from tests.chat_endpoint import ChatEndpoint, completion, serve
+from tests.chat_endpoint import KEY, ChatEndpoint, completion, serve
 
-KEY = "sk-0123456789-very-secret"
 _CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()
 QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
 PREFILLED = [*QUESTION, Message("assistant", "The program:\n```python\n")]
@@ -104,14 +102,6 @@ def test_importing_the_interface_loads_no_engine() -> None:
 # OpenAI-compatible endpoints
 
 STREAMED = {"stream", "stream_options"}
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatEndpoint]:
-    with serve() as state:
-        monkeypatch.setenv("OPENAI_BASE_URL", state.url)
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        yield state
 
 
 def test_an_endpoint_answers_and_counts(endpoint: ChatEndpoint) -> None:

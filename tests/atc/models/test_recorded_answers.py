@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,11 @@ import pytest
 from atc.models import Message, Model, open_model
 from atc.models.base import request_hash
 from protocols.errors import ModelError, UsageError
-from tests.chat_endpoint import ChatEndpoint, serve
+from tests.chat_endpoint import KEY, ChatEndpoint
 from tests.scripted import ScriptedModel, sample
 
-KEY = "sk-0123456789-very-secret"
 QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
 PREFILLED = [*QUESTION, Message("assistant", "The program:\n```python\n")]
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatEndpoint]:
-    with serve() as state:
-        monkeypatch.setenv("OPENAI_BASE_URL", state.url)
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        yield state
 
 
 def recorded(model: Model, file: Path) -> Model:
