@@ -228,7 +228,7 @@ class Solve:
         if world is not None:
             world.satisfy(demands)
         if gate is not None:
-            gate.ledger.demands = demands
+            gate.expect(demands)
 
     @property
     def runs(self) -> list[Run]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from atc.diagnosis.provenance import traced_arguments
 from atc.events import EventSink, PlanProposed
@@ -34,6 +35,9 @@ from sandbox.egress.write_plan import (
 )
 from sandbox.journal.journal import Journal
 from sandbox.records import Run, Source
+
+if TYPE_CHECKING:
+    from protocols.simulator.demand import Demand
 
 __all__ = ["ConfirmPlan", "WriteGate", "check_plannable", "planned_writes"]
 
@@ -75,6 +79,10 @@ class WriteGate:
         self._emit = emit
         self._programs = 0
         self._approved: list[_Approved] = []
+
+    def expect(self, demands: Sequence[Demand]) -> None:
+        """Have the simulated replies to the next program's writes hold what it looks for."""
+        self.ledger.demands = tuple(demands)
 
     def resumes(self, program: str) -> bool:
         """Begin with a program; True where its plan was approved before the process ended, and it may be executed."""

@@ -31,6 +31,8 @@ __all__ = ["unasked"]
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _TOKEN = re.compile(r"(?<![\w@.#/-])[\w][\w.@/:-]*[\w]|\d")
+_AMOUNT = re.compile(r"(?<![\w.,@/:-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w@/:-]|[.,]\d)")
+"""A number in English digits; `3,5` and `12:30` are written otherwise, and are nobody's amount."""
 _MONTHS = {
     name: number % 12 + 1
     for number, name in enumerate(
@@ -176,7 +178,7 @@ def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
 
 def _is_code(token: str) -> bool:
     """True for an address, a domain, or letters mixed with digits."""
-    if re.fullmatch(r"[\d.,:/-]+", token) or re.fullmatch(r"\d+(st|nd|rd|th|k|m|x|am|pm|h|s)?", token.lower()):
+    if re.fullmatch(r"[\d.,:/-]+", token) or re.fullmatch(r"[\d.:]+(st|nd|rd|th|k|m|x|am|pm|h|s)?", token.lower()):
         return False
     return "@" in token or bool(re.search(r"\d", token)) or bool(re.fullmatch(r"[\w-]+(\.[\w-]+)*\.[a-z]{2,}", token))
 
@@ -201,7 +203,7 @@ def _missing_numbers(question: str, mentions: _Mentions) -> Iterator[str]:
             or (needed[1] and not {needed[1], needed[1] + 1} & mentions.numbers)
         ):
             yield f"{match[0]!r}"
-    for text in re.findall(r"(?<![\w.,@/:-])\d[\d,]*(?:\.\d+)?(?![\w@/:-]|\.\d)", dated.sub(" ", plain.lower())):
+    for text in _AMOUNT.findall(dated.sub(" ", plain.lower())):
         number = float(text.replace(",", ""))
         if number > _SMALL and not {number, number * 100, number * 1000} & mentions.numbers:
             yield f"{text!r}"

@@ -205,6 +205,7 @@ class Endpoint(ModelBase):
         import openai
 
         endpoint = self._endpoint()
+        transport = _transport()
         try:
             yield
         except BrokenStreamError as error:
@@ -219,6 +220,8 @@ class Endpoint(ModelBase):
             ) from None
         except openai.APIConnectionError:
             raise ModelError(f"{endpoint} cannot be reached ({self.name}); is {self._setting} right?") from None
+        except transport.HTTPError:  # the client reads the body of an error status, and lets this through
+            raise ModelError(f"{endpoint} broke off in the middle of an error ({self.name}); ask again") from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise ModelError(
                 f"{endpoint} refuses {self._secret} for {self.name} (status {error.status_code})"
@@ -246,6 +249,13 @@ class Endpoint(ModelBase):
         return one_line(text)[:300]
 
 
+def _transport() -> Any:
+    """The HTTP client below openai's: httpx, or from openai 3 on httpx2."""
+    import openai
+
+    return sys.modules[openai.DefaultHttpxClient.__mro__[1].__module__]
+
+
 def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> Any:
     """The chat completion of a response: put together from its parts if it is streamed, else as it is.
 
@@ -256,7 +266,7 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
     if "text/event-stream" not in response.headers.get("content-type", ""):
         from openai.types.chat import ChatCompletion
 
-        transport = sys.modules[type(response.http_response).__module__]  # httpx, or from openai 3 on httpx2
+        transport = _transport()
         try:
             data = json.loads(response.read())
         except transport.TimeoutException:

@@ -115,6 +115,11 @@ RIGHT = {
         "assert 0 < len(long) < len(moorings)\n"
         "print(', '.join(long))",
     ),
+    "an amount as other languages write it, and a time": (
+        "Which free moorings are longer than 40,5 metres today at 12:30pm?",
+        ALL_MOORINGS.replace("limit=50", "limit=50, state='free'")
+        + "print(', '.join(m['name'] for m in moorings if m['length_m'] > 40.5))",
+    ),
     "an identifier": (
         "What state is mooring MR-204 in?",
         "print(GET_moorings_mooring_id(mooring_id='MR-204')['state'])",

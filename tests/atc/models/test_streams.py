@@ -140,11 +140,18 @@ def test_an_endpoint_that_never_answers() -> None:
             Endpoint("m", base_url=url, silence=0.1).complete(QUESTION)
 
 
-@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
-def test_a_connection_that_is_lost_in_the_middle_of_an_answer(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "kind", "message"),
+    [
+        ("200 OK", "text/event-stream", "broke off in the middle of the answer"),
+        ("200 OK", "application/json", "broke off in the middle of the answer"),
+        ("400 Bad Request", "application/json", "broke off in the middle of an error"),
+    ],
+)
+def test_a_connection_that_is_lost_in_the_middle_of_an_answer(status: str, kind: str, message: str) -> None:
     """A body that is shorter than it says is told as half an answer, not as a stack trace."""
     chunk = 'data: {"choices": [{"index": 0, "delta": {"content": "print("}, "finish_reason": null}]}\n\n'
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: 9999\r\n\r\n"
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: 9999\r\n\r\n"
 
     class Handler(StreamRequestHandler):
         def handle(self) -> None:
@@ -157,7 +164,7 @@ def test_a_connection_that_is_lost_in_the_middle_of_an_answer(kind: str) -> None
 
     with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(ModelError, match=r"broke off in the middle of the answer"):
+        with pytest.raises(ModelError, match=message):
             Endpoint("m", base_url=f"http://127.0.0.1:{server.server_address[1]}/v1").complete(QUESTION)
         server.shutdown()
 
