@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -27,7 +28,8 @@ def describe_key(subject: Subject, report: CheckerReport, keys: list[str], quote
     if holder is None:
         return None
     if keys:
-        return None if _may_have(subject, report, keys[0]) else missing_key(subject, report, holder, keys[0])
+        may_have = _asks_for(subject, holder.tool, keys[0]) or _may_have(subject, report, keys[0])
+        return None if may_have else missing_key(subject, report, holder, keys[0])
     lists = [key for key in holder.keys if (*holder.path, key, 0) in _paths(subject, holder.tool)]
     hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
     message = f"{holder.text} is a dict: its keys are {listed(holder.keys)}{hint}"
@@ -58,6 +60,13 @@ def _may_have(subject: Subject, report: CheckerReport, key: str) -> bool:
         if node.args and (node.args[0].lineno, node.args[0].col_offset) == position:
             return any(key in subject.stubs.objects[name].keys for name in classes & subject.stubs.objects.keys())
     return False
+
+
+def _asks_for(subject: Subject, tool: str, key: str) -> bool:
+    """True if the program passes the key to the tool among others, as to a parameter that selects fields."""
+    values = [keyword.value for call, _ in calls_of(subject.tree, {tool}) for keyword in call.keywords]
+    texts = [node.value for value in values for node in ast.walk(value) if isinstance(node, ast.Constant)]
+    return any(key in re.findall(r"\w+", text) for text in texts if isinstance(text, str) and text != key)
 
 
 def _paths(subject: Subject, tool: str) -> set[tuple[Step, ...]]:

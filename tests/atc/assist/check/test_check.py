@@ -102,6 +102,21 @@ def test_a_program_may_add_to_what_it_got(program: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "program",
+    [
+        'arguments = {"query": "Harbour", "page": 1}\nprint(GET_films(**arguments)["films"][0]["title"])',
+        'print(GET_films(query="title,cast.name")["films"][0]["cast"])',
+    ],
+)
+def test_arguments_that_no_checker_can_follow_are_left_alone(program: str) -> None:
+    """A dict of mixed values as `**arguments`, and keys that an argument asks for, as one that selects fields does."""
+    assert checked(program, "cinema") == []
+    assert [
+        diagnostic.rule for diagnostic in checked('print(GET_films(query="cast")["films"][0]["cast"])', "cinema")
+    ] == ["unknown-key"]
+
+
+@pytest.mark.parametrize(
     "use",
     [
         'print(*one["names"][:2])',
