@@ -43,6 +43,7 @@ class Flag:
         traits: `many`: it is repeatable. `shared`: it may stand above the tables of `atc.toml`. `service`: it belongs
             to the API that a file names, and to no other. `real`: a simulated API has no use for it. `resumable`: a
             solve that goes on may have another value. `unnoted`: no journal keeps it. `signs_in`: requests bear it.
+            `common`: --help lists it, the others only --help-all.
         names: What it is called on the command line; by default the name of the field.
         risk: What it does that a stranger's `atc.toml` may not do unasked, with {value} and {where}.
     """
@@ -170,21 +171,21 @@ class Options:
             [default: the list prices that come with atc].
     """
 
-    model: str | AnyModel | None = _flag(None, "model", "NAME", "model", "shared")
+    model: str | AnyModel | None = _flag(None, "model", "NAME", "model", "shared common")
     mode: str = _flag("attribute", "mode", None, "mode", "shared")
     max_reflections: int | None = _flag(None, "mode", "N", "count or none", "shared")
     base_url: str | Mapping[str, str] | None = _flag(
-        None, "service", "[NAME=]URL", "address", "many shared service real"
+        None, "service", "[NAME=]URL", "address", "many shared service real common"
     )
     auth: Sequence[str] = _flag(
         (),
         "service",
         "KIND:SOURCE",
         "credential",
-        "many shared service real signs_in",
+        "many shared service real signs_in common",
         risk="signs in with {value} at {where}",
     )
-    simulate: bool | Session = _flag(False, "service", traits="shared")
+    simulate: bool | Session = _flag(False, "service", traits="shared common")
     seed: int = _flag(0, "clock", "N", "number", "shared")
     _: KW_ONLY
     headers: Sequence[str] = _flag(
@@ -218,7 +219,7 @@ class Options:
     )
     profile: str | Profile | None = _flag(None, "model", "tiny|small|large|FILE", "text", "shared")
     silence: float | None = _flag(None, "model", "SECONDS", "amount", "shared resumable")
-    only: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
+    only: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service common")
     without: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
     reads: Sequence[str] = _flag(
         (),
@@ -234,7 +235,7 @@ class Options:
     strict_sandbox: bool = _flag(False, "program", traits="shared")
     on_event: EventSink | None = None
     writes: WritesPolicy | None = _flag(
-        None, "program", None, get_args(WritesPolicy), "shared resumable", risk="sends writes without asking"
+        None, "program", None, get_args(WritesPolicy), "shared resumable common", risk="sends writes without asking"
     )
     before_call: BeforeCall | None = None
     after_call: AfterCall | None = None

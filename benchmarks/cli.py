@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from atc.apps.cli import say
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.options import (
     RealRange,
     agent_option,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["BenchCommand", "bench", "data"]
 
 
-class BenchCommand(click.Command):
+class BenchCommand(BriefCommand):
     """`atc bench NAME`, where a benchmark with options of its own is a command of its own."""
 
     @staticmethod
@@ -51,6 +52,7 @@ class BenchCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         if args and (command := self.own_command(args[0])) is not None:
+            command.context_class = self.context_class
             return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
@@ -76,6 +78,7 @@ class _TaskOptions:
         "--tasks",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
+        common=True,
         help="Tasks in RestBench's or ToolFlow's format, or ToolBench's queries  [default: as under $ATC_DATA]",
     )
     subset: str = option(
@@ -97,6 +100,7 @@ class _TaskOptions:
         "--api",
         multiple=True,
         metavar="[DOMAIN=]SPEC",
+        common=True,
         help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
         "$ATC_DATA]",
     )
@@ -393,4 +397,4 @@ def _title(settings: RunSettings, half: str | None) -> str:
     },
 )
 def data() -> None:
-    """Fetch the public files of benchmarks, show what they are made of, and make tasks for your own API."""
+    """Fetch and show task files, and make tasks for your own API."""

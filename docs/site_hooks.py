@@ -66,9 +66,11 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 def _commands() -> Iterator[str]:
     """The page of commands: the help of each, as the terminal prints it."""
     from atc.apps.cli import main
+    from atc.apps.cli.help_pages import ALL_OPTIONS
 
     context = click.Context(main, info_name="atc", terminal_width=100, max_content_width=100)
-    yield "# Commands\n\nWhat `atc --help` and the help of each command print."
+    context.meta[ALL_OPTIONS] = True
+    yield "# Commands\n\nWhat `atc --help` and `atc COMMAND --help-all` print."
     yield from _helps(main, context, "atc")
 
 

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from atc.apps.cli.documents import chosen, tell_reads
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.options import (
     agent_option,
     argument,
@@ -60,7 +61,9 @@ class ProbeOptions(_DocumentOptions):
     call_timeout: float | None = agent_option("call_timeout")
     ca_file: str | None = agent_option("ca_file")
     client_cert: str | None = agent_option("client_cert")
-    out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
+    out: Path | None = option(
+        "-o", "--out", type=out_file, metavar="FILE", common=True, help="The OpenAPI 3.1 document to write."
+    )
     report: Path | None = option(
         "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."
     )
@@ -70,6 +73,7 @@ class ProbeOptions(_DocumentOptions):
     model: str | None = option(
         "--model",
         metavar="NAME",
+        common=True,
         help="Who writes programs for tools that are not reached without it; none for nobody  [default: as atc solve, "
         "none where that cannot be had]",
     )
@@ -79,6 +83,7 @@ class ProbeOptions(_DocumentOptions):
     writes: WriteScope | None = option(
         "--writes",
         type=click.Choice(["deny", "own", "all"]),
+        common=True,
         help="Whether tools that may change something are called; own: to make objects that can be removed, and are, "
         "and on these  [default: deny; all with --simulate]",
     )
@@ -96,7 +101,7 @@ class ProbeOptions(_DocumentOptions):
         "--samples", type=click.IntRange(min=1), default=3, show_default=True, help="Programs a tool and round."
     )
     budget_calls: int | None = option(
-        "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Most requests in all."
+        "--budget-calls", type=click.IntRange(min=1), metavar="N", common=True, help="Most requests in all."
     )
     budget_tokens: int | None = option(
         "--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of the model in all."
@@ -105,12 +110,13 @@ class ProbeOptions(_DocumentOptions):
         "--store", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Teach atc solve --store."
     )
     resume: bool = option(
-        "--resume", is_flag=True, help="Go on where a probe that wrote to the same --out was cut off."
+        "--resume", is_flag=True, common=True, help="Go on where a probe that wrote to the same --out was cut off."
     )
     checked: str | None = option(
         "--check",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",
+        common=True,
         help="Write nothing: tell what a service answers otherwise than the documented FILE says.",
     )
     as_json: bool = json_option("Print the report as JSON instead of the table.")
@@ -127,15 +133,16 @@ class ProbeOptions(_DocumentOptions):
         return self.out_path.with_name(f"{self.out_path.name}.log")
 
 
-@click.command()
+@click.command(cls=BriefCommand)
 @takes(ProbeOptions)
 def probe(options: ProbeOptions) -> None:
-    """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
+    """Find out what an API returns by calling it, and document it.
 
-    Exit code 0 when all that can be called answered, 1 when a call failed or nothing can be called, 4 when a budget
-    ended it, 6 when the service refuses the connection, 130 after ctrl-C; the files are written each time. What lacks
-    a permission or a value that nobody can know is listed, and is no failure. With --check 0 when nothing changed that
-    breaks a program, 1 when something did, 6 when the service cannot be had.
+    The document is that of SPEC with what was found. Exit code 0 when all that can be called answered, 1 when a call
+    failed or nothing can be called, 4 when a budget ended it, 6 when the service refuses the connection, 130 after
+    ctrl-C; the files are written each time. What lacks a permission or a value that nobody can know is listed, and is
+    no failure. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when the service
+    cannot be had.
     """
     from probing.evaluation import field_agreement
     from probing.strip_responses import strip_responses

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from atc.apps.cli.help_pages import HelpGroup
+
 __all__ = ["PlacedGroup", "loaded"]
 
 
@@ -17,7 +19,7 @@ def loaded(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-class PlacedGroup(click.Group):
+class PlacedGroup(HelpGroup):
     """A group by the places of its commands, `module:name`, in the order of the help."""
 
     def __init__(self, *arguments: Any, places: Mapping[str, str], **settings: Any) -> None:

@@ -65,11 +65,11 @@ class _ComplexityOptions:
 @click.command()
 @takes(_ComplexityOptions)
 def complexity(options: _ComplexityOptions) -> None:
-    """Compute the API complexity of each NAME: of tests to be reached from demonstrations by their calls alone.
+    """Compute the API complexity of each NAME.
 
-    NAME is manipulation-TASK. Printed are the score (natural logarithm; each call of the nearest demonstration adds
-    0.69, each call that it lacks the logarithm of the number of functions) and the reversed F1, which is 0 where the
-    calls are the same.
+    It tells how far tests are from demonstrations, by their calls alone. NAME is manipulation-TASK. Printed are the
+    score (natural logarithm; each call of the nearest demonstration adds 0.69, each call that it lacks the logarithm of
+    the number of functions) and the reversed F1, which is 0 where the calls are the same.
     """
     if not options.names:
         raise click.UsageError("Name a task (NAME...).")

@@ -65,9 +65,9 @@ def report(
     price_file: Path | None,
     judges: tuple[str, ...],
 ) -> None:
-    """Compare the runs in each DIR, a folder that `atc bench --out` wrote, on the tasks that all of them have.
+    """Compare runs of `atc bench` on the tasks that all of them have.
 
-    A folder that `--repeat` filled stands for all runs in it.
+    DIR is what --out named. A folder that `--repeat` filled stands for all runs in it.
 
     Shown are means with their intervals, cost, successes by gold calls, failures by category, success by number of
     reflections, and for every two runs how they differ task by task. With --paper alone, what the papers published.

@@ -13,12 +13,14 @@ import importlib.util
 import os
 import signal
 import sys
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from atc._siblings import SIBLINGS
+from atc.apps.cli.help_pages import HelpGroup, page_width
 from atc.apps.tui.text import visible
 from protocols.errors import ATCError
 
@@ -27,23 +29,23 @@ if TYPE_CHECKING:
 
 __all__ = ["CONFIG", "main", "print_json", "say"]
 
+SECTIONS = {
+    "Ask": ("solve", "chat", "tui", "trace", "save", "run"),
+    "Your API": ("init", "explain", "check", "simulate", "probe", "contract", "doctor"),
+    "Serve": ("serve", "mcp"),
+    "Models": ("model",),
+    "Research": (),
+    "Shell": ("completion",),
+    "More": (),
+}
+"""The commands by what they are for. What else the packages beside this one add is for research; commands of other
+distributions are more."""
+
 COMMANDS = {
-    "solve": "atc.apps.cli.solve:solve",
-    "chat": "atc.apps.cli.chat:chat",
-    "run": "atc.apps.cli.run:run",
-    "check": "atc.apps.cli.check:check",
-    "explain": "atc.apps.cli.explain:explain",
-    "trace": "atc.apps.cli.trace:trace",
-    "save": "atc.apps.cli.save:save",
-    "tui": "atc.apps.cli.tui:tui",
-    "contract": "atc.apps.cli.contract:contract",
-    "simulate": "atc.apps.cli.simulate:simulate",
-    "serve": "atc.apps.cli.serve:serve",
-    "mcp": "atc.apps.cli.mcp:mcp",
-    "model": "atc.apps.cli.model:model",
-    "init": "atc.apps.cli.init:init",
-    "doctor": "atc.apps.cli.doctor:doctor",
-    "completion": "atc.apps.cli.completion:completion",
+    name: f"atc.apps.cli.{name}:{name}"
+    for names in SECTIONS.values()
+    for name in names
+    if name != "probe"  # probing adds it
 }
 
 WITHOUT_CONFIG = ("init", "doctor", "completion")
@@ -54,18 +56,19 @@ CONFIG = "atc.config"
 
 EPILOG = """Options are also read from the environment, such as ATC_SOLVE_API for `atc solve --api` (ATC_MODEL for all
 commands), and then from atc.toml in the working folder or above it, or the file that ATC_CONFIG names; `atc init SPEC`
-writes one. Its keys are the long options' names: those of several commands first, others in a table such as [solve].
+writes one. Its keys are the long options' names: those of several commands first, others in a table such as [solve]."""
 
-\b
-Exit codes of all commands:
-  0    answered, or finished
-  1    not solved, the answer rests on no reply, or the program raised or left with a non-zero exit
-  2    wrong usage or bad input
-  3    refused by the sandbox's policy or by the writes policy
-  4    a limit of the run or of the question was hit
-  5    the model could not be had
-  6    the API could not be had
-  130  interrupted"""
+EXIT_MEANINGS = {
+    "0": "answered, or finished",
+    "1": "not solved, the answer rests on no reply, or the program raised or left with a non-zero exit",
+    "2": "wrong usage or bad input",
+    "3": "refused by the sandbox's policy or by the writes policy",
+    "4": "a limit of the run or of the question was hit",
+    "5": "the model could not be had",
+    "6": "the API could not be had",
+    "130": "interrupted",
+}
+"""What the commands exit with."""
 
 
 def say(message: str) -> None:
@@ -81,7 +84,7 @@ def print_json(data: object) -> None:
     click.echo(to_json(data), nl=False)
 
 
-class LazyGroup(click.Group):
+class LazyGroup(HelpGroup):
     """A group that turns our errors into one line and an exit code, and ctrl-C or SIGTERM into 130."""
 
     def resolve_command(
@@ -98,27 +101,41 @@ class LazyGroup(click.Group):
                 ctx.default_map = {name: command_defaults(config, name, command, own=name in COMMANDS)}
         return name, command, rest
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As click does it, without importing the commands: the first lines of their docstrings are read."""
-        names = self.list_commands(ctx)
-        limit = formatter.width - 6 - max(map(len, names))
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self._summary(ctx, name).get_short_help_str(limit)) for name in names])
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Without arguments it prints the help, and `help COMMAND` is `COMMAND --help`."""
+        if not args or args[0] == "help":
+            args = [*args[1:], "--help"]
+        return super().make_context(info_name, args, parent, terminal_width=page_width(), **extra)
+
+    def sections(self, ctx: click.Context) -> list[tuple[str, list[str]]]:
+        """As SECTIONS has them, with the commands that other packages add."""
+        sections = {title: list(names) for title, names in SECTIONS.items()}
+        listed = {name for names in SECTIONS.values() for name in names}
+        for name in self.list_commands(ctx):
+            if name not in listed:
+                ours = _added()[name].value.partition(".")[0] in SIBLINGS
+                sections["Research" if ours else "More"].append(name)
+        return [(title, names) for title, names in sections.items() if names]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Exit codes of all commands"):
+            formatter.write_dl(list(EXIT_MEANINGS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        items = [CompletionItem(name, help=self._summary(ctx, name).get_short_help_str()) for name in names]
+        items = [CompletionItem(name, help=self.summary(ctx, name).get_short_help_str()) for name in names]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def _summary(self, ctx: click.Context, name: str) -> click.Command:
-        """The command, or a stand-in with its docstring."""
+    def summary(self, ctx: click.Context, name: str) -> click.Command:
+        """A command, or a stand-in with its docstring, for which nothing is imported."""
         address = COMMANDS.get(name) or _added()[name].value
         docstring = _docstring(*address.split(":")) if address.count(":") == 1 else None
-        command = click.Command(name, help=docstring) if docstring else self.get_command(ctx, name)
-        assert command is not None
-        return command
+        return click.Command(name, help=docstring) if docstring else super().summary(ctx, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *sorted(name for name in _added() if name not in COMMANDS)]
@@ -206,6 +223,6 @@ def _load(entry: EntryPoint) -> click.Command:
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "ATC"},
 )
-@click.version_option(version("atc-toolchain"), prog_name="atc", allow_from_autoenv=False)
+@click.version_option(None, "-V", "--version", package_name="atc-toolchain", prog_name="atc", allow_from_autoenv=False)
 def main() -> None:
     """Answer questions with an API: a language model writes one program that chains its calls, a sandbox runs it."""

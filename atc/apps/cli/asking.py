@@ -49,7 +49,11 @@ class AgentOptions:
     )
     record: Path | None = record_option()
     verbose: bool = option(
-        "-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document."
+        "-v",
+        "--verbose",
+        is_flag=True,
+        common=True,
+        help="Show all tools, programs, output and defects of the document.",
     )
     otel: bool = option(
         "--otel",

@@ -18,6 +18,7 @@ import click
 from atc.apps.cli import say
 from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
 from atc.apps.cli.confirm import Confirmation
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.model import offer_pull
 from atc.apps.cli.options import check_api_options, json_option, option, out_file, takes
 from protocols.errors import ATCError, UsageError
@@ -42,6 +43,7 @@ class _Options(AgentOptions):
         "--journal",
         type=out_file,
         metavar="FILE",
+        common=True,
         help="Keep the chat in FILE; a chat that is there goes on, without --api with the options that it had.",
     )
     as_json: bool = json_option("Print each solution as a line of JSON and nothing else.")
@@ -64,10 +66,10 @@ class _Options(AgentOptions):
         return resolved
 
 
-@click.command()
+@click.command(cls=BriefCommand)
 @takes(_Options)
 def chat(options: _Options) -> None:
-    """Answer questions about the API that SPEC documents, each with what was asked before it in mind.
+    """Answer questions about an API, each with those before it in mind.
 
     Questions are read from the terminal, or as lines from stdin. Ctrl-C ends a question, ctrl-D the chat. A read is
     made once, unless something was written since then; `/refresh QUESTION` makes all again, and `/refresh` alone asks

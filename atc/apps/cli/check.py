@@ -37,12 +37,12 @@ class _Options(DocumentOptions):
 @click.command()
 @takes(_Options)
 def check(options: _Options) -> None:
-    """Tell what is wrong with the program in FILE (- for stdin) without running it.
+    """Tell what is wrong with a program without running it.
 
-    Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
-    of tools and their arguments, keys and types of what the API's document says it returns, variables that may have no
-    value, and what the sandbox refuses. Operations of the document that are no tools are listed on stderr. Exit code 0:
-    nothing was found; 1: something was; 2: it could not be checked.
+    FILE is the program, - for stdin. Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of
+    what was written. Checked are names of tools and their arguments, keys and types of what the API's document says it
+    returns, variables that may have no value, and what the sandbox refuses. Operations of the document that are no
+    tools are listed on stderr. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
     """
     from atc.assist.check import check as diagnose
     from atc.assist.language.question import Question

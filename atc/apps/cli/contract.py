@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json
+from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, takes
 from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
@@ -34,9 +35,9 @@ class _Options(DocumentOptions):
     as_json: bool = json_option()
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def contract() -> None:
-    """Show what responses hold: by the document, its examples, and what was observed."""
+    """Show what responses hold, as documented and as observed."""
 
 
 @contract.command()

@@ -36,11 +36,11 @@ WHAT = {
 @click.option("--strict-sandbox", "strict", is_flag=True, help="Exit with 2 if a layer is missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print layers and checks as JSON.")
 def doctor(strict: bool, as_json: bool) -> None:
-    """Show which layers of the sandbox are active here, and what the installation has and lacks.
+    """Show what this installation has and lacks, the sandbox first.
 
-    Checked are atc.toml, the model and its engine, extras and the folder for models; each lack comes with its remedy.
-    No server is asked, and no secret is read out. Exit code 0: nothing is broken, though something may be missing; 1:
-    something is broken.
+    Listed are the layers of the sandbox that are active here. Checked are atc.toml, the model and its engine, extras
+    and the folder for models; each lack comes with its remedy. No server is asked, and no secret is read out. Exit code
+    0: nothing is broken, though something may be missing; 1: something is broken.
     """
     from atc.apps.cli import main
     from atc.apps.cli.installation import installation

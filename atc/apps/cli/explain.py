@@ -28,9 +28,9 @@ class _Options:
 @click.command()
 @takes(_Options)
 def explain(options: _Options) -> None:
-    """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
+    """Show what the model would be asked with QUERY.
 
-    No model and no API is asked.
+    That is: the chosen tools, where identifiers come from, and the prompt. No model and no API is asked.
     """
     from rich.console import Console
     from rich.markup import escape

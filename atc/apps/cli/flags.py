@@ -165,6 +165,7 @@ def click_settings(name: str) -> dict[str, Any]:
     settings |= {"is_flag": True} if default is False else {}
     settings |= {"metavar": flag.metavar} if flag.metavar is not None else {}
     settings |= {"multiple": True} if "many" in flag.traits else {}
+    settings |= {"common": True} if "common" in flag.traits else {}
     settings |= {"show_default": True} if isinstance(default, int | str) and default is not False else {}
     return settings | {"flags": [f"--{text}" for text in flag_names(name)]}
 

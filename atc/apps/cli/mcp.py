@@ -11,6 +11,7 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.flags import for_chosen
+from atc.apps.cli.help_pages import BriefCommand, HelpGroup
 from atc.apps.cli.options import option, takes
 from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http
 
@@ -20,7 +21,7 @@ _GRACE = 3.0
 """Seconds that requests have to end when the server is stopped."""
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def mcp() -> None:
     """Offer an API to clients of the Model Context Protocol."""
 
@@ -32,11 +33,12 @@ class _Options(ServingOptions):
         type=click.Choice(("stdio", "http")),
         default="stdio",
         show_default=True,
+        common=True,
         help="How clients come; --host, --port and --key-file are of http.",
     )
 
 
-@mcp.command()
+@mcp.command(cls=BriefCommand)
 @takes(_Options)
 def serve(options: _Options) -> None:
     """Offer questions, programs and tools of the API that SPEC documents to MCP clients.

@@ -6,10 +6,12 @@ import sys
 
 import click
 
+from atc.apps.cli.help_pages import HelpGroup
+
 __all__ = ["model", "offer_pull", "pull_with_progress"]
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def model() -> None:
     """Fetch, list and find the files of local models."""
 

@@ -84,7 +84,15 @@ def per_second(text: str) -> float:
 
 
 class FlagNamedOption(click.Option):
-    """An option whose variable may have the name of any of its flags: `--read` is `ATC_RUN_READ`, too."""
+    """An option whose variable may have the name of any of its flags: `--read` is `ATC_RUN_READ`, too.
+
+    Args:
+        common: The short help of a BriefCommand lists it.
+    """
+
+    def __init__(self, *args: Any, common: bool = False, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.common = common
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         value = super().resolve_envvar_value(ctx)
@@ -94,7 +102,7 @@ class FlagNamedOption(click.Option):
 
 
 def option(*flags: str, **settings: Any) -> Any:
-    """A field of a command's options that is an option; `flags` and `settings` as click.option takes them."""
+    """A field of a command's options that is an option; `flags` and `settings` as FlagNamedOption takes them."""
     return field(metadata={"parameter": click.option, "flags": flags, "settings": settings})
 
 
@@ -172,7 +180,7 @@ def is_typed(name: str) -> bool:
 
 def json_option(help_text: str = "Print JSON.") -> Any:
     """`--json`, with what it prints."""
-    return option("--json", is_flag=True, help=help_text)
+    return option("--json", is_flag=True, help=help_text, common=True)
 
 
 def api_option(
@@ -182,7 +190,7 @@ def api_option(
 ) -> Any:
     """`--api`, with what it may name; several of them have a name each."""
     help_text += " Repeatable with a name for each, which then stands before its tools: shop=SPEC."
-    return option("--api", metavar="[NAME=]SPEC", multiple=True, help=help_text, **settings)
+    return option("--api", metavar="[NAME=]SPEC", multiple=True, help=help_text, common=True, **settings)
 
 
 def record_option(whose: str = "model's answers", name: str = "model") -> Any:
@@ -202,7 +210,7 @@ def reuse_option(whose: str = "model's answers") -> Any:
 
 def limit_option(what: str) -> Any:
     """`--limit`: only the first `what`."""
-    return option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Only the first N {what}.")
+    return option("--limit", type=click.IntRange(min=1), metavar="N", common=True, help=f"Only the first N {what}.")
 
 
 def results_option(what: str) -> Any:

@@ -13,6 +13,7 @@ import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.confirm import Confirmation, can_ask
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.options import (
     RealRange,
     agent_options,
@@ -59,6 +60,7 @@ class _Options:
         "--wall",
         type=_SECONDS,
         metavar="S",
+        common=True,
         help=f"Most seconds, also of each call  [default: {_DEFAULT.wall:g}, more with --call-timeout]",
     )
     cpu: float = option(
@@ -73,7 +75,9 @@ class _Options:
         help="Most MiB.",
     )
     as_json: bool = json_option("Print the run as JSON instead of what the program prints.")
-    verbose: bool = option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
+    verbose: bool = option(
+        "-v", "--verbose", is_flag=True, common=True, help="Show each call, and the warnings, on stderr."
+    )
 
     def limits(self) -> Limits:
         """What the program may use; a --wall that is given stands whatever one call may take."""
@@ -99,13 +103,15 @@ class _Options:
             raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # a saved program has parameters of its own
+@click.command(
+    cls=BriefCommand, context_settings={"ignore_unknown_options": True}
+)  # a saved program has parameters of its own
 @takes(_Options)
 def run(options: _Options) -> None:
-    """Run the program in FILE (- for stdin) in the sandbox, with the API's tools as functions.
+    """Run a program in the sandbox, with the API's tools as functions.
 
-    Without --api it may reach the servers that --allow names, with `requests`; without either, none. What it prints
-    comes through as it is printed; messages of ours go to stderr.
+    FILE is the program, - for stdin. Without --api it may reach the servers that --allow names, with `requests`;
+    without either, none. What it prints comes through as it is printed; messages of ours go to stderr.
 
     A program of `atc save` names its API itself, and takes its parameters as options; a wrong one lists them.
     """

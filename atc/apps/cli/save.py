@@ -31,10 +31,11 @@ class _Options(DocumentOptions):
 @click.command()
 @takes(_Options)
 def save(options: _Options) -> None:
-    """Make a program with parameters of SOLUTION, a file that `atc solve --out` wrote.
+    """Make a program with parameters of a solution.
 
-    What the question named becomes a parameter, with its value as the default. `atc run FILE.py --PARAMETER VALUE` runs
-    it in the sandbox, without a model, and first checks that the API still has all that the program relies on.
+    SOLUTION is a file that `atc solve --out` wrote. What the question named becomes a parameter, with its value as the
+    default. `atc run FILE.py --PARAMETER VALUE` runs it in the sandbox, without a model, and first checks that the API
+    still has all that the program relies on.
     """
     from atc.apps.cli.run import run
     from atc.apps.saved.saved_program import save_program

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from atc.apps.cli import say
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.options import option, takes, workers_option
 from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http
 from protocols.errors import ATCError
@@ -25,16 +26,18 @@ class _Options(ServingOptions):
         default=Path("atc-serve"),
         show_default=True,
         metavar="DIR",
+        common=True,
         help="Keep requests, calls and results in DIR; what was accepted in the background goes on after a stop.",
     )
 
 
-@click.command()
+@click.command(cls=BriefCommand)
 @takes(_Options)
 def serve(options: _Options) -> None:
-    """Answer questions over HTTP with the API that SPEC documents, until ctrl-C or SIGTERM.
+    """Answer questions over HTTP with the API that SPEC documents.
 
-    POST /v1/solve with {"query": "…"} is answered with the Solution; docs/scale.md lists all endpoints.
+    It ends with ctrl-C or SIGTERM. POST /v1/solve with {"query": "…"} is answered with the Solution; docs/scale.md
+    lists all endpoints.
     """
     options.check_serving("serve", ("prometheus_client", "sse_starlette", "starlette", "uvicorn"))
     from atc.apps.server.app import create_app

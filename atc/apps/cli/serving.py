@@ -37,12 +37,17 @@ class ServingOptions:
         choices=("allow", "deny", "simulate"),
         writes="deny; for atc serve allow with --simulate",
     )
-    host: str = option("--host", default="127.0.0.1", show_default=True, metavar="H", help="Address to listen at.")
-    port: int = option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, metavar="P")
+    host: str = option(
+        "--host", default="127.0.0.1", show_default=True, metavar="H", common=True, help="Address to listen at."
+    )
+    port: int = option(
+        "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, metavar="P", common=True
+    )
     key_file: Path | None = option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
+        common=True,
         help="Who may ask: lines NAME:KEY; `atc serve` takes limits behind it: concurrent=N per_minute=N, and of each "
         "question max_tokens=N max_seconds=S max_cost=USD. Needed unless H is a loopback address.",
     )

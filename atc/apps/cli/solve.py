@@ -14,6 +14,7 @@ from atc.apps.cli import print_json, say
 from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
 from atc.apps.cli.confirm import Confirmation
 from atc.apps.cli.flags import FLAGS, flags_with
+from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.model import offer_pull
 from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
 from atc.apps.tui.plan import difference_lines
@@ -34,18 +35,20 @@ _LARGER["limit"] = ", with the larger limit that it names"
 class _Options(AgentOptions):
     query: str | None = argument(required=False)
     out: Path | None = option(
-        "--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it."
+        "--out", type=out_file, metavar="FILE", common=True, help="Write the solution as JSON, whatever comes of it."
     )
     journal: Path | None = option(
         "--journal",
         type=out_file,
         metavar="FILE",
+        common=True,
         help="Keep each call and answer in FILE as it happens, so that --resume can go on after a stop.",
     )
     resume: Path | None = option(
         "--resume",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
+        common=True,
         help="Go on with the solve of the journal FILE; no write is repeated.",
     )
     refresh: bool = option(
@@ -82,7 +85,7 @@ class _Options(AgentOptions):
         return replace(options, query=query)
 
 
-@click.command()
+@click.command(cls=BriefCommand)
 @takes(_Options)
 def solve(options: _Options) -> None:
     """Answer QUERY with the API that SPEC documents.

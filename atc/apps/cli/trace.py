@@ -29,10 +29,11 @@ class _Options:
 @click.command()
 @takes(_Options)
 def trace(options: _Options) -> None:
-    """Write the solution in FILE as one HTML page: programs with their calls, replies, faults, data flow, evidence.
+    """Write the solution in FILE as one HTML page.
 
-    FILE is what `atc solve --out` wrote, a task of `atc bench`, or with --task the folder of its run. The page loads
-    nothing and runs no script. It shows whole replies, so share it as you would share these.
+    It has the programs with their calls, replies, faults, data flow and evidence. FILE is what `atc solve --out` wrote,
+    a task of `atc bench`, or with --task the folder of its run. The page loads nothing and runs no script. It shows
+    whole replies, so share it as you would share these.
     """
     from atc.apps.page.environment import trace_page
     from atc.files import write_text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from atc.apps.cli import print_json, say
+from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import (
     argument,
     json_option,
@@ -44,9 +45,9 @@ In DIR:
   SUBSET_NAME.json and .csv, in the published form (.csv is separated by TAB)"""
 
 
-@click.group(name="eval")
+@click.group(cls=HelpGroup, name="eval")
 def evaluate() -> None:
-    """Judge the answers of `atc bench`, or of published files, as ToolEval does."""
+    """Judge answers of `atc bench` or published ones as ToolEval does."""
 
 
 @evaluate.command()
