@@ -187,6 +187,8 @@ class _Loop:
         if fault is not None and run is None and self.note:
             words = cut(one_line(self.note), _MAX_NOTE)
             fault = replace(fault, message=f"{fault.message}; it held only this: {words}")
+        elif fault is not None and run is None and requests_tools(self.text):
+            fault = replace(fault, message=f"{fault.message}, of the functions above: there are no more to show")
         if fault is not None and run is not None:
             answer = accepted_writes(run, protocol)
             if not answer and found_nothing(program, run) and (not self.offer.profile.help or self.exhausted):

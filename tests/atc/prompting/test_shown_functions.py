@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from atc import Agent
 from atc.profile import LARGE
 from protocols import load
@@ -38,13 +40,15 @@ def test_a_model_sees_what_it_asks_for() -> None:
     assert (solution.answer, len(solution.attempts), solution.usage.model_calls) == ("The Silent Harbor", 1, 2)
 
 
-def test_a_model_asks_once() -> None:
-    """A second request is no program, and is told so."""
-    model = ScriptedModel("SHOW: GET_me_watchlist", "SHOW: GET_me", PROGRAM)
+@pytest.mark.parametrize("requests", [["SHOW: GET_me_watchlist", "SHOW: GET_me"], ["SHOW: GET_nothing"]])
+def test_a_model_that_asks_for_no_more_than_there_is(requests: list[str]) -> None:
+    """A second request, or one for a function that there is not, is no program, and is told so."""
+    model = ScriptedModel(*requests, PROGRAM)
     with Agent(load(sample("cinema")), model, profile=FEW, simulate=True) as agent:
         solution = agent.solve(QUESTION)
 
     assert [attempt.fault.type if attempt.fault else "" for attempt in solution.attempts] == ["NoProgram", ""]
+    assert "no more to show" in model.asked[-1][-1].content
 
 
 def test_a_small_api_is_the_same_text_for_every_question() -> None:
