@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import cast
 
 from protocols.model import Protocol
@@ -14,6 +15,8 @@ __all__ = ["enum_values", "mentioned_values"]
 
 _MAX_VALUES = 200
 """Distinct values; a field with more holds free text."""
+_OPPOSITES = ("un", "not ", "not_", "non", "in", "dis")
+"""What stands before a value in the name of its opposite."""
 
 
 def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:
@@ -56,14 +59,19 @@ def _is_word(value: str) -> bool:
 
 
 def mentioned_values(spoken_stems: Iterable[str], field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """The fields with a value among the stems of a question: {"job": "Director"} for "Who directed it?"."""
-    query_stems = frozenset(spoken_stems)
+    """The fields with a value among the stems of a question: {"job": "Director"} for "Who directed it?".
+
+    For "not sent" it is "unsent", where that is a value, too.
+    """
+    spoken = tuple(spoken_stems)
+    query_stems = frozenset(spoken)
     mentions: dict[str, str] = {}
     for name, values in field_values.items():
         # One word is meant more likely than several, and the shortest is the plainest.
         for value in sorted(values, key=lambda value: (len(words(value)), len(value), value)):
             parts = [stem(word) for word in words(value)]
             if parts and query_stems.issuperset(parts) and stem(words(name)[-1]) not in parts:
-                mentions[name] = value
+                opposites = [f"{prefix}{value}" for prefix in _OPPOSITES if f"{prefix}{value}" in values]
+                mentions[name] = opposites[0] if opposites and ("not", parts[0]) in pairwise(spoken) else value
                 break
     return mentions

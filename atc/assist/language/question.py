@@ -25,6 +25,7 @@ _ORDINAL_PHRASE = re.compile(
 )
 _COUNT_PHRASE = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:which|what) (?:of the )?([a-z]+)")
 _OWN_PHRASE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:i|mine|my|our|ours|we)\b", re.IGNORECASE)
 _ONGOING = re.compile(
@@ -337,6 +338,10 @@ class Question:
     def how_many(self, noun: str) -> bool:
         """True if it asks for the number of items of a noun."""
         return any(is_mentioned(noun, counted) for counted in _HOW_MANY.findall(self.text))
+
+    def which(self, noun: str) -> bool:
+        """True if it asks which items of a noun do something: `Which parcels are late?`"""
+        return any(word != singular(word) and is_mentioned(noun, [word]) for word in _WHICH.findall(self.text.lower()))
 
     def qualifiers(self, noun: str) -> tuple[str, ...]:
         """The qualifiers of a noun, as in `a pasta recipe and a rice recipe`: pasta and rice."""

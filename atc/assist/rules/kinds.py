@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from atc.assist.rules.inspection import Inspection
 from atc.evidence.answers import Finding
-from protocols.text.words import is_identifier, words
+from protocols.text.words import fold, is_identifier, words
+from sandbox.records import Source
 
 __all__ = ["wrong_kind"]
 
@@ -40,6 +42,7 @@ def wrong_kind(inspection: Inspection) -> Finding | None:
         and asks.isdisjoint({"identifier", "amount"})
         and all(is_identifier(key) and ("name" in asks or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys)
         and not all(_reads_as_name(inspection.value_of(source)) for source in sources)
+        and any(_has_text(inspection, replace(source, path=source.path[:-1])) for source in sources)
     ):
         message = f"the program printed {printed}, which identifies something; print what the question asks for"
     else:
@@ -59,6 +62,16 @@ def _summands(lines: Sequence[str]) -> list[str]:
 def _reads_as_name(value: object) -> bool:
     """True for a text of letters, such as a person's handle."""
     return isinstance(value, str) and value.replace(" ", "").isalpha()
+
+
+def _has_text(inspection: Inspection, item: Source) -> bool:
+    """True unless an item has nothing to be called by but its identifier: no text, other than dates and fixed words."""
+    fields = inspection.value_of(item)
+    return not isinstance(fields, Mapping) or any(
+        isinstance(value, str) and value[:1].isalpha() and fold(value) not in inspection.enum_values
+        for key, value in fields.items()
+        if not is_identifier(key)
+    )
 
 
 def _is_number(value: object) -> bool:
