@@ -27,7 +27,7 @@ env: .venv/ready
 		{ echo "atc needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv .venv || \
 		{ echo "no virtual environment could be made (on Debian: apt-get install python3-venv)" >&2; exit 2; }
-	$(call step,installing atc into .venv (some 40 packages),$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local]')
+	$(call step,installing atc into .venv (some 55 packages),$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local]')
 	@touch $@
 
 # Without the model `make test` leaves out the tests that need it, and says so.

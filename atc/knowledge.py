@@ -15,6 +15,7 @@ from atc.retrieval.candidates import Candidates
 from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
+from protocols.extras import load
 from protocols.model import Protocol
 from sandbox import Run
 
@@ -28,7 +29,8 @@ __all__ = ["Knowledge"]
 
 
 def _opened(folder: Path) -> ToolIndex:
-    from atc.retrieval.tool_index import ToolIndex  # it needs numpy
+    load("numpy", "a tool index")
+    from atc.retrieval.tool_index import ToolIndex
 
     return ToolIndex(folder)
 

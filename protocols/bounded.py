@@ -16,10 +16,12 @@ from typing import Any
 
 from protocols.patterns import matches
 
-__all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class"]
+__all__ = ["StepLimitReached", "bounded", "count_steps", "format_checker", "validator_class"]
 
 MAX_STEPS = 50_000
 """Schema keywords that one check may evaluate: less than a second of work."""
+
+FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "regex", "time", "uri", "uuid")
 
 _remaining: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
 
@@ -68,6 +70,14 @@ def _validator_class() -> Any:
     keywords = {name: _counted(name, keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()}
     own = {"pattern": _counted("pattern", _pattern), "uniqueItems": _unique_items}
     return extend(Draft202012Validator, {**keywords, **own})  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=1)
+def format_checker() -> Any:
+    """Checks the formats of texts: always the same ones, whatever other packages are installed that know more."""
+    from jsonschema import FormatChecker
+
+    return FormatChecker(FORMATS)
 
 
 Keyword = Callable[[Any, Any, Any, Any], Any]

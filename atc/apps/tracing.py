@@ -36,6 +36,7 @@ from atc.events import (
     SolveStarted,
 )
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, SpanKind, Tracer, TracerProvider
@@ -259,7 +260,7 @@ def _collector() -> str:
 
 
 def _missing() -> UsageError:
-    return UsageError("traces need OpenTelemetry: pip install 'atc-toolchain[trace]'")
+    return UsageError(needs_extra("a trace", "trace"))
 
 
 def _tracer(provider: TracerProvider | None) -> Tracer:

@@ -44,6 +44,7 @@ from atc.models.base import (
 )
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
 
@@ -94,7 +95,7 @@ class LocalEngine(ModelBase):
         adapter: Path | None = None,
     ) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
-            raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
+            raise ModelError(needs_extra(name, "local"))
         self.name = name
         self._context = context
         self.file = file

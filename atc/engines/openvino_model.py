@@ -36,6 +36,7 @@ from atc.models.base import (
 from atc.models.repetition import repetition_start
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
+from protocols.extras import needs_extra
 
 __all__ = ["OpenVINOModel", "render", "settings"]
 
@@ -73,7 +74,7 @@ class OpenVINOModel(ModelBase):
 
     def __init__(self, name: str, file: Path, converted: Path, threads: int | None = None) -> None:
         if importlib.util.find_spec("openvino_genai") is None:
-            raise ModelError(f"{name} needs the extra `openvino`: pip install 'atc-toolchain[openvino]'")
+            raise ModelError(needs_extra(name, "openvino"))
         self.name = name
         self._file = file
         self._converted = converted / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"

@@ -31,6 +31,7 @@ from atc.models.base import (
 )
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
+from protocols.extras import needs_extra
 
 __all__ = ["TransformersModel"]
 
@@ -69,7 +70,7 @@ class TransformersModel(ModelBase):
         missing = [package for package in needed if importlib.util.find_spec(package) is None]
         if missing:
             extra = needed[missing[-1]]
-            raise ModelError(f"{self.name} needs {' and '.join(missing)}: pip install 'atc-toolchain[{extra}]'")
+            raise ModelError(needs_extra(f"{self.name}, without {' and '.join(missing)},", extra))
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's

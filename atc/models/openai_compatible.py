@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from atc.models.base import (
@@ -40,6 +41,7 @@ from atc.models.chat_format import (
 from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
+from protocols.extras import needs_extra
 from sandbox.egress.egress_rules import display_url
 from sandbox.truncation import one_line
 
@@ -104,6 +106,8 @@ class Endpoint(ModelBase):
             )
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelError(f"{self._secret} for {self.name} has a letter that no header takes, such as a line break")
+        if find_spec("openai") is None:
+            raise ModelError(needs_extra(self.name, "openai"))
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
         self._refused: set[str] = set()

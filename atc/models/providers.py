@@ -40,6 +40,7 @@ from atc.models.chat_format import (
 from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
+from protocols.extras import needs_extra
 from sandbox.truncation import one_line
 
 __all__ = ["FAMILIES", "ProviderModel", "check_installed", "is_provider", "meant"]
@@ -83,7 +84,7 @@ def is_provider(name: str) -> bool:
 def check_installed(name: str) -> None:
     """Raises: ModelError: The extra for the model of a provider is missing."""
     if find_spec("any_llm") is None:
-        raise ModelError(f"{name} needs the extra `providers`: pip install 'atc-toolchain[providers]'")
+        raise ModelError(needs_extra(name, "providers"))
 
 
 def meant(name: str, engines: Collection[str]) -> str | None:

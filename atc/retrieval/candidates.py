@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
+from protocols.extras import load
 from protocols.model import Tool
 from protocols.naming import tool_name
 from protocols.text.word_lists import TEXTS
@@ -178,8 +179,7 @@ class WordIndex:
     """Scores of the words of texts; each text is given as its stems."""
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
-        import bm25s
-
+        bm25s = load("bm25s", "the choice of tools")
         self._size = len(texts)
         self._index: Any = None
         if any(texts):

@@ -11,6 +11,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from protocols.extras import load
+
 __all__ = ["embed", "likeness"]
 
 
@@ -45,7 +47,7 @@ def _table() -> Any:
     quiet = logging.NullHandler()
     logging.root.addHandler(quiet)  # without any, the package would have the whole process log to stderr
     try:
-        import wordllama
+        wordllama = load("wordllama", "the choice of tools")
     finally:
         logging.root.removeHandler(quiet)
     # It would look for its tokenizer on the net, though the package carries it.

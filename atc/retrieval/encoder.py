@@ -12,13 +12,14 @@ import numpy as np
 
 from atc.engines.pretrained import look_up
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["MOST_TOKENS", "base_encoder", "encode", "encoder_digest", "load_encoder", "trained"]
 
 MOST_TOKENS = 192
 """The length to which texts are cut."""
 
-_MISSING = "a trained encoder needs more packages: pip install 'atc-toolchain[train]'"
+_MISSING = needs_extra("a trained encoder", "train")
 _BATCH = 32
 _ENCODER_FILES = frozenset({".bin", ".json", ".safetensors", ".txt"})
 

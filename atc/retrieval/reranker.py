@@ -8,6 +8,7 @@ from typing import Any
 from atc.engines.pretrained import look_up
 from atc.retrieval.tool_index import Hit, ToolIndex
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["Reranker"]
 
@@ -15,7 +16,7 @@ _DEPTH = 20
 """The nearest documents that are put into another order."""
 
 _MOST_TOKENS = 256
-_MISSING = "a cross-encoder needs more packages: pip install 'atc-toolchain[train]'"
+_MISSING = needs_extra("a cross-encoder", "train")
 
 
 class Reranker:

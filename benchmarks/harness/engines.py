@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from benchmarks.harness.parts import Identified, Outcome, TaskEnvironment
 from benchmarks.harness.runner import Engine
 from protocols.errors import ATCError, UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["ray_engine", "thread_engine"]
 
@@ -88,7 +89,7 @@ def ray_engine(environment: TaskEnvironment[TaskT], workers: int, address: str |
     try:
         import ray
     except ImportError:
-        raise UsageError("--engine ray needs the extra ray: pip install 'atc-toolchain[ray]'") from None
+        raise UsageError(needs_extra("--engine ray", "ray")) from None
 
     def solve(tasks: Sequence[TaskT]) -> Iterator[tuple[TaskT, Outcome]]:
         local = {} if address else {"num_cpus": workers, "include_dashboard": False}

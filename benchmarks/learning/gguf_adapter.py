@@ -23,6 +23,7 @@ from typing import Any
 from atc.engines.gguf_metadata import ROPE_FACTOR
 from atc.engines.names import ADAPTER_FILES, ROPE_FILE
 from protocols.errors import ModelError, UsageError
+from protocols.extras import needs_extra
 
 __all__ = [
     "AdaptedLayer",
@@ -117,7 +118,7 @@ def check_packages() -> None:
     """See that what a conversion needs is installed. Raises: ModelError."""
     missing = [name for name in ("gguf", "safetensors", "torch") if importlib.util.find_spec(name) is None]
     if missing:
-        raise ModelError(f"a conversion needs {' and '.join(missing)}: pip install 'atc-toolchain[train]'")
+        raise ModelError(needs_extra(f"a conversion, without {' and '.join(missing)},", "train"))
 
 
 def read_layers(folder: Path, base: BaseFile) -> list[AdaptedLayer]:

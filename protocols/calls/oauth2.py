@@ -22,6 +22,7 @@ from protocols.calls.credentials import Credential, RequestToSign
 from protocols.calls.redaction import redact
 from protocols.calls.secret_sources import SecretSource
 from protocols.errors import APIError, ATCError, UsageError
+from protocols.extras import needs_extra
 from protocols.private_files import folder_locked, write_whole
 
 __all__ = ["OAuth2Client", "OAuth2Token", "names_client", "read_oauth2"]
@@ -189,7 +190,7 @@ class OAuth2Client:
             from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
             from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
         except ImportError:
-            raise UsageError("--auth oauth2: needs another package: pip install 'atc-toolchain[auth]'") from None
+            raise UsageError(needs_extra("--auth oauth2:", "auth")) from None
         settings = self._settings
         how = {
             "timeout": _TIMEOUT,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["MIN_SECRET", "SOURCES", "SecretSource"]
 
@@ -136,7 +137,7 @@ def _from_keyring(option: str, place: str) -> tuple[str, str]:
         import keyring
         from keyring.errors import KeyringError, NoKeyringError
     except ImportError:
-        raise UsageError(f"{option}:keyring: needs another package: pip install 'atc-toolchain[auth]'") from None
+        raise UsageError(needs_extra(f"{option}:keyring:", "auth")) from None
     try:
         text = keyring.get_password(service, user)
     except NoKeyringError:

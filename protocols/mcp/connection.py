@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from protocols.calls.credentials import Credential, RequestToSign, ServerVariable
 from protocols.calls.redaction import redact
 from protocols.errors import APIError, ATCError, UsageError
+from protocols.extras import needs_extra
 from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
 from protocols.mcp.address import MCPAddress
 from protocols.mcp.any_content import BROKEN, with_any_content
@@ -480,7 +481,7 @@ def _portal() -> AbstractContextManager[BlockingPortal]:
         import mcp  # noqa: F401
         from anyio.from_thread import start_blocking_portal
     except ImportError:
-        raise UsageError("MCP servers need another package: pip install 'atc-toolchain[mcp]'") from None
+        raise UsageError(needs_extra("an MCP server", "mcp")) from None
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # it would print what a server sends
     return start_blocking_portal("asyncio", name="mcp")
 

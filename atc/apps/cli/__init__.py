@@ -22,7 +22,8 @@ import click
 from atc._siblings import SIBLINGS
 from atc.apps.cli.help_pages import HelpGroup, page_width
 from atc.apps.tui.text import visible
-from protocols.errors import ATCError
+from protocols.errors import ATCError, UsageError
+from protocols.extras import missing_extra
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -170,6 +171,11 @@ class LazyGroup(HelpGroup):
         except ATCError as error:
             say(str(error))
             ctx.exit(error.exit_code)
+        except ModuleNotFoundError as error:
+            if (sentence := missing_extra(error, "this command")) is None:
+                raise
+            say(sentence)
+            ctx.exit(UsageError.exit_code)
         except (KeyboardInterrupt, click.Abort):
             say("interrupted")
             ctx.exit(130)
@@ -208,7 +214,8 @@ def _load(entry: EntryPoint) -> click.Command:
     try:
         return _as_command(entry.load())
     except (ImportError, AttributeError, TypeError) as error:
-        reason = f"{entry.value} cannot be loaded: {error}"
+        missing = missing_extra(error, f"atc {entry.name}") if isinstance(error, ModuleNotFoundError) else None
+        reason = missing or f"{entry.value} cannot be loaded: {error}"
 
         @click.command(entry.name, short_help=f"({reason})", context_settings={"ignore_unknown_options": True})
         @click.argument("args", nargs=-1, type=click.UNPROCESSED)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,11 +14,12 @@ import click
 
 from atc.apps.cli.config import command_defaults, find_config, read_config
 from protocols.errors import ATCError
+from protocols.extras import install_command, requirements
 
 __all__ = ["Check", "installation"]
 
-_PACKAGE = "atc-toolchain"
 _EXTRAS = {
+    "openai": "models of OpenAI, and of any endpoint like it, `openai:NAME`",
     "local": "models by llama.cpp, `local:NAME`",
     "openvino": "models by OpenVINO, `openvino:NAME`",
     "hf": "models by transformers, `hf:NAME`",
@@ -34,8 +34,6 @@ _EXTRAS = {
     "ray": "`atc bench --engine ray`",
 }
 """What the extras are for; those of developers are left out."""
-
-_REQUIREMENT = re.compile(r"([\w.-]+)(\[[^\]]*\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +89,13 @@ def _model_check(name: str) -> Check:
     try:
         if scheme in ("local", "openvino"):
             if not _has_extra(scheme):
-                return Check("model", name, "missing", "the default; its engine is not installed", _install(scheme))
+                return Check(
+                    "model", name, "missing", "the default; its engine is not installed", install_command(scheme)
+                )
             file = files.path(parse(rest).base)
             return Check("model", name, "ok", f"the default; {file}")
         if scheme == "hf" and not _has_extra("hf"):
-            return Check("model", name, "missing", "the default; its engine is not installed", _install("hf"))
+            return Check("model", name, "missing", "the default; its engine is not installed", install_command("hf"))
         if scheme == "replay" and not Path(rest).is_file():
             return Check("model", name, "missing", f"the default; there is no file {rest}", "record one: --record FILE")
         checked_model(name)
@@ -124,20 +124,11 @@ def _models() -> Iterator[Check]:
         yield Check("model", name, "ok" if whole else "broken", f"{actual / 1e9:.2f} GB on disk of {size}", remedy)
 
 
-def _requirements() -> dict[str, list[str]]:
-    """The distributions that each extra needs, as the installed metadata says."""
-    needed: dict[str, list[str]] = {}
-    for line in importlib.metadata.requires(_PACKAGE) or []:
-        if match := _REQUIREMENT.match(line):
-            needed.setdefault(match[3], []).append(match[1])
-    return needed
-
-
 def _has_extra(name: str) -> bool:
-    return not _absent(_requirements().get(name, []))
+    return not _absent(requirements().get(name, ()))
 
 
-def _absent(distributions: list[str]) -> list[str]:
+def _absent(distributions: Sequence[str]) -> list[str]:
     return [name for name in distributions if not _version(name)]
 
 
@@ -148,17 +139,13 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _install(extra: str) -> str:
-    return f"pip install '{_PACKAGE}[{extra}]'"
-
-
 def _extras() -> Iterator[Check]:
-    needed = _requirements()
+    needed = requirements()
     for name, use in _EXTRAS.items():
         if name in needed:
             absent = _absent(needed[name])
             detail = f"{use}; without {', '.join(absent)}" if absent else use
-            yield Check("extra", name, "missing" if absent else "ok", detail, _install(name) if absent else "")
+            yield Check("extra", name, "missing" if absent else "ok", detail, install_command(name) if absent else "")
 
 
 def _folders() -> Iterator[Check]:

@@ -18,6 +18,7 @@ from atc.apps.cli.options import agent_options, api_option, check_api_options, o
 from atc.apps.cli.reachable import open_service
 from atc.options import Options, WritesPolicy
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 if TYPE_CHECKING:
     import uvicorn
@@ -59,7 +60,7 @@ class ServingOptions:
             raise click.UsageError(f"{self.host} can be reached from elsewhere: name who may ask with --key-file FILE")
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         if missing:
-            raise UsageError(f"{missing[0]} is not installed: pip install 'atc-toolchain[{extra}]'")
+            raise UsageError(needs_extra(f"this command, without {missing[0]},", extra))
 
     def opened(self, otherwise: WritesPolicy) -> tuple[Protocol, Options]:
         """The API and the options of its agents; `otherwise` is their policy if the command names none.

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["tui"]
 
@@ -30,5 +31,5 @@ def tui(place: Path) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
-        raise UsageError("atc tui needs the extra tui: pip install 'atc-toolchain[tui]'") from None
+        raise UsageError(needs_extra("atc tui", "tui")) from None
     SolutionBrowser(place).run()

@@ -11,6 +11,7 @@ from atc.engines.pretrained import BaseModelFiles, load_part, load_weights
 from benchmarks.learning.sft.examples import TokenizedExample
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["check_vocabulary", "load_model", "load_tokenizer", "model_config", "require"]
 
@@ -26,7 +27,7 @@ def require(gguf: bool) -> None:
     needed = (*_NEEDED, "gguf") if gguf else _NEEDED
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(f"fine-tuning needs {', '.join(missing)}: pip install 'atc-toolchain[train]'")
+        raise UsageError(needs_extra(f"fine-tuning, without {' and '.join(missing)},", "train"))
 
 
 def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:

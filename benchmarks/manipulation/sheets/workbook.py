@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, invalid, label_of, split_title
 from benchmarks.manipulation.sheets.tab import AreaMark, Axis, Json, Tab, moved_area
 from protocols.errors import UsageError
+from protocols.extras import needs_extra
 
 __all__ = ["MOST_CELLS", "Workbook"]
 
@@ -45,7 +46,7 @@ class Workbook:
 
     def __init__(self) -> None:
         if importlib.util.find_spec("ironcalc") is None:
-            raise UsageError("spreadsheets need IronCalc: pip install 'atc-toolchain[manipulation]'")
+            raise UsageError(needs_extra("a spreadsheet", "manipulation"))
         self.clear()
 
     def clear(self) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
-from protocols.bounded import validator_class
+from protocols.bounded import format_checker, validator_class
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of
@@ -445,7 +445,7 @@ class ResponseBodies:
         validator = validator_class()
         schemas = [self.schema.protocol.standalone(check) for check in part.checks]
         return not schemas or any(
-            validator(schema, format_checker=validator.FORMAT_CHECKER).is_valid(value) for schema in schemas
+            validator(schema, format_checker=format_checker()).is_valid(value) for schema in schemas
         )
 
     def _plain_object(
