@@ -30,7 +30,7 @@ _LAYERS = {
         diagnosis evidence retrieval knowledge search_tree solution solution_file events background hooks
         prompting help options resume turns write_gate session modes revise completions resolved solve chat agent
         assist apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
-        apps.mcp_server apps.cli apps __main__
+        apps.mcp_server apps.toolset apps.cli apps __main__
     """,
     "probing": "redact schema prober document strip_responses evaluation drift live cli",
     "benchmarks": """

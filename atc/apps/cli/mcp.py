@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Literal, NoReturn
 
 import click
 
-from atc.apps.cli import say
+from atc.apps.cli import print_json, say
 from atc.apps.cli.flags import for_chosen
 from atc.apps.cli.help_pages import BriefCommand, HelpGroup
 from atc.apps.cli.options import option, takes
@@ -19,6 +22,10 @@ __all__ = ["mcp"]
 
 _GRACE = 3.0
 """Seconds that requests have to end when the server is stopped."""
+
+_KEPT = re.compile(r":\s*(?:env|file|keyring):")
+"""Names the place of a secret."""
+_KEPT_IN_ENV = re.compile(r"\benv:(\w+)")
 
 
 @click.group(cls=HelpGroup)
@@ -72,3 +79,39 @@ def serve(options: _Options) -> None:
             say(f"serving on {address_of(listener)}{PATH}")
             run_http(http_server(create_http_app(server, options.host, keys), _GRACE), listener)
         say("stopped")
+
+
+@mcp.command(context_settings={"ignore_unknown_options": True})
+@click.option("--client", type=click.Choice(("claude", "cursor")), default="claude", show_default=True)
+@click.option("--name", default="atc", show_default=True, metavar="NAME", help="Of the server, as the client lists it.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION OF atc mcp serve]...")
+def config(client: str, name: str, arguments: tuple[str, ...]) -> None:
+    """Print what a client's configuration needs to start `atc mcp serve` with these options.
+
+    Commands and files are absolute, since a client starts from a folder of its own. A credential stays a name, such as
+    env:MY_TOKEN: Cursor reads the variable from where it runs, and Claude Desktop needs its value below "env".
+    """
+    checked = serve.make_context("atc mcp config", list(arguments))
+    if checked.params["transport"] == "http":
+        raise click.UsageError("a client connects to --transport http by its URL; it starts a server over stdio alone")
+    if any(header and not _KEPT.search(header) for header in checked.params["headers"]):
+        raise click.UsageError(
+            "a configuration holds no value of a header: name where it is kept, as NAME:env:VARIABLE"
+        )
+    variables = _KEPT_IN_ENV.findall(" ".join(arguments))
+    script = Path(sys.executable).with_name("atc")
+    command, *first = [str(script)] if script.is_file() else [sys.executable, "-m", "atc"]
+    server: dict[str, object] = {"command": command, "args": [*first, "mcp", "serve", *map(_absolute, arguments)]}
+    if client == "cursor" and variables:
+        server["env"] = {variable: f"${{env:{variable}}}" for variable in variables}
+    print_json({"mcpServers": {name: server}})
+    where = "~/.cursor/mcp.json" if client == "cursor" else "claude_desktop_config.json (Settings, Developer)"
+    say(f"add it to {where}")
+    if client == "claude" and variables:
+        say(f'Claude Desktop passes no variables on: add an "env" with {", ".join(variables)} there')
+
+
+def _absolute(argument: str) -> str:
+    """An argument whose file, alone or behind a name or `file:`, is found from any folder."""
+    head, separator, path = argument.rpartition("file:" if "file:" in argument else "=")
+    return f"{head}{separator}{Path(path).resolve()}" if Path(path).is_file() else argument

@@ -13,7 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self
 
 from atc.agent import SIMULATED_NOW, Agent
-from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, ProgramRun, ToolDocumentation
+from atc.apps.mcp_server.results import (
+    CheckedProgram,
+    FoundTool,
+    FoundTools,
+    ProgramRun,
+    SolvedQuestion,
+    ToolDocumentation,
+)
 from atc.diagnosis.attribution import attribute
 from atc.events import Event
 from atc.fault import Fault, Stage
@@ -115,6 +122,15 @@ class ToolService:
                 )
             async for event in agent.astream(query):
                 yield event
+
+    def answer(self, query: str) -> SolvedQuestion:
+        """The same at once, for callers without asyncio. Raises: UsageError, ModelError."""
+        with ExitStack() as stack:
+            agent = self._agent
+            if self._simulator is not None:
+                world = self._simulator.session(query=query, rehearses=True)
+                agent = stack.enter_context(agent.within(agent.model, world))
+            return SolvedQuestion.model_validate(agent.solve(query))
 
     def check_program(self, program: str) -> CheckedProgram:
         """The diagnostics of a program, which is not run."""

@@ -1,0 +1,86 @@
+"""An API as four typed functions, which any agent framework takes as its tools.
+
+Frameworks read a tool from a function: its name, types and docstring. So one set of functions serves all of them, and
+none needs an adapter. They take texts and return plain data, block while they work, and tell an error of ours in the
+result, so that the framework's model reads it and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from protocols.errors import ATCError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from atc.apps.mcp_server.service import ToolService
+
+__all__ = ["open_toolset"]
+
+Function = Callable[..., dict[str, Any]]
+
+
+@contextmanager
+def open_toolset(source: Any, **options: Any) -> Iterator[list[Function]]:
+    """The functions solve, run_program, search_tools and describe_tool for an API, usable until the block ends.
+
+    Args:
+        source: As `Agent.from_openapi` takes it.
+        options: Those of an Agent; `writes` is "deny" unless it is "allow" or "simulate", since nobody can be asked.
+    Raises: ATCError: The document, an option or a credential will not do.
+    """
+    from atc.agent import Agent
+    from atc.apps.mcp_server.service import ToolService
+    from atc.options import Options
+
+    with (
+        Agent.from_openapi(source, **options) as agent,
+        ToolService(agent.protocol, Options(**options)) as service,
+    ):
+        yield _functions(service)
+
+
+def _functions(service: ToolService) -> list[Function]:
+    def solve(query: str) -> dict[str, Any]:
+        """Answer a question with the API: a model writes a program, which is run, and revised when it fails.
+
+        Args:
+            query: A question or a task, in plain words.
+        """
+        return _result(lambda: service.answer(query))
+
+    def run_program(program: str) -> dict[str, Any]:
+        """Run a program in a sandbox; it has no files and no network but the calls of the tools.
+
+        Args:
+            program: Python that calls the tools as functions, by keyword arguments, and prints what it finds.
+        """
+        return _result(lambda: service.run_program(program))
+
+    def search_tools(query: str) -> dict[str, Any]:
+        """Find the tools that a question needs, best first, each with its signature.
+
+        Args:
+            query: A question or a task, in plain words.
+        """
+        return _result(lambda: service.search_tools(query))
+
+    def describe_tool(name: str) -> dict[str, Any]:
+        """Read how a tool is called, where its identifiers come from, and what it returns.
+
+        Args:
+            name: As search_tools gives it.
+        """
+        return _result(lambda: service.describe_tool(name))
+
+    return [solve, run_program, search_tools, describe_tool]
+
+
+def _result(action: Callable[[], BaseModel]) -> dict[str, Any]:
+    try:
+        return action().model_dump(mode="json")
+    except ATCError as error:
+        return {"error": str(error)}
