@@ -31,7 +31,7 @@ from benchmarks.tasks.service import DataService, ServiceData
 if TYPE_CHECKING:
     from fastmcp import Client
 
-__all__ = ["Episode", "main", "solve"]
+__all__ = ["ToolAnswer", "main", "solve"]
 
 MODEL_CALLS = 40
 OUTPUT_TOKENS = 4_096
@@ -45,7 +45,7 @@ rounded and with their unit. Today is {today}."""
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class ToolAnswer:
     """What came of a question, with its cost; `faults` is empty where the answer is right."""
 
     id: str
@@ -56,7 +56,7 @@ class Episode:
     completion_tokens: int
 
 
-def solve(task: ServiceTask, data: ServiceData, model: Model, *, code: bool = False) -> Episode:
+def solve(task: ServiceTask, data: ServiceData, model: Model, *, code: bool = False) -> ToolAnswer:
     """Let a model answer with the tools of fastmcp, at a fresh service.
 
     Args:
@@ -67,7 +67,7 @@ def solve(task: ServiceTask, data: ServiceData, model: Model, *, code: bool = Fa
         text, costs = asyncio.run(_converse(task, data, served.url, model, code))
         faults = [*answer_faults(text, task.truth), *state_faults(data, served.records, task.truth)]
     prompt, completion = (sum(cost[place] for cost in costs) for place in (0, 1))
-    return Episode(task.id, text, faults, len(costs), prompt, completion)
+    return ToolAnswer(task.id, text, faults, len(costs), prompt, completion)
 
 
 async def _converse(
@@ -137,21 +137,21 @@ def main(model: str, reuse: Path | None, code: bool, limit: int | None, workers:
     """
     services, tasks = read_services(service_names())
     with closing(open_model(model, reuse=reuse)) as opened, ThreadPoolExecutor(workers) as pool:
-        episodes = list(pool.map(lambda task: solve(task, services[task.service], opened, code=code), tasks[:limit]))
+        answers = list(pool.map(lambda task: solve(task, services[task.service], opened, code=code), tasks[:limit]))
     means = {
-        name: round(sum(getattr(episode, name) for episode in episodes) / len(episodes), 2)
+        name: round(sum(getattr(task_answer, name) for task_answer in answers) / len(answers), 2)
         for name in ("model_calls", "prompt_tokens", "completion_tokens")
     }
-    right = sum(not episode.faults for episode in episodes)
+    right = sum(not task_answer.faults for task_answer in answers)
     if as_json:
-        click.echo(to_json({"right": right, "tasks": len(episodes), **means, "wrong": _wrong(episodes)}))
+        click.echo(to_json({"right": right, "tasks": len(answers), **means, "wrong": _wrong(answers)}))
         return
     columns = ("right", "calls", "tokens read", "written")
-    print_table("", columns, [(f"{right} of {len(episodes)}", *map(str, means.values()))], 0)
+    print_table("", columns, [(f"{right} of {len(answers)}", *map(str, means.values()))], 0)
 
 
-def _wrong(episodes: Sequence[Episode]) -> dict[str, Sequence[str]]:
-    return {episode.id: episode.faults for episode in episodes if episode.faults}
+def _wrong(answers: Sequence[ToolAnswer]) -> dict[str, Sequence[str]]:
+    return {task_answer.id: task_answer.faults for task_answer in answers if task_answer.faults}
 
 
 if __name__ == "__main__":

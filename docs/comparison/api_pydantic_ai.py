@@ -1,0 +1,16 @@
+import os
+
+import httpx2
+import yaml
+from fastmcp import FastMCP
+from pydantic_ai import Agent
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai_harness import CodeMode
+
+with open("openapi.yaml") as file:
+    document = yaml.safe_load(file)
+headers = {"Authorization": f"Bearer {os.environ['SHOP_TOKEN']}"}
+client = httpx2.AsyncClient(base_url=document["servers"][0]["url"], headers=headers)
+shop = MCPToolset(FastMCP.from_openapi(document, client))
+agent = Agent("openai-chat:gpt-5", toolsets=[shop], capabilities=[CodeMode()])
+print(agent.run_sync("How many orders of March are not paid?").output)
