@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import httpx2
 import yaml
@@ -7,7 +8,7 @@ from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai_harness import CodeMode
 
-with open("openapi.yaml") as file:
+with Path("openapi.yaml").open() as file:
     document = yaml.safe_load(file)
 headers = {"Authorization": f"Bearer {os.environ['SHOP_TOKEN']}"}
 client = httpx2.AsyncClient(base_url=document["servers"][0]["url"], headers=headers)
