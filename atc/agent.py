@@ -106,8 +106,8 @@ class Agent:
             from protocols.combined import combine, names_several
 
             if names_several(source):
-                return cls(combine(source, options.auth), **vars(options))
-        return cls(load(source, options.auth), **vars(options))
+                return cls(combine(source, options.auth, options.base_url), **vars(options))
+        return cls(load(source, options.auth, options.base_url), **vars(options))
 
     def within(self, model: Model, world: Session | None = None) -> Self:
         """The same agent with another model, and in a simulated world, which it closes.

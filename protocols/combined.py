@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from protocols.documents.source import display_name
+from protocols.documents.web import display_name
 from protocols.errors import UsageError
 from protocols.model import Body, LeftOut, Parameter, Protocol, Response, Schema, SecurityScheme, Tool
 from protocols.naming import check_namespace, split_namespace
@@ -40,7 +40,9 @@ def names_several(source: object) -> TypeGuard[Mapping[str, Source]]:
     )
 
 
-def combine(sources: Mapping[str, Source], auth: Sequence[str] = ()) -> Protocol:
+def combine(
+    sources: Mapping[str, Source], auth: Sequence[str] = (), base_url: str | Mapping[str, str] | None = None
+) -> Protocol:
     """Make one protocol of several, to be used together.
 
     Tools, aliases and security schemes are named `shop__GET_orders`, `shop__listOrders` and `shop=token` by the
@@ -49,7 +51,7 @@ def combine(sources: Mapping[str, Source], auth: Sequence[str] = ()) -> Protocol
 
     Args:
         sources: What `load` takes, or a Protocol, by namespace.
-        auth: As atc.options.Options has them; `load` gets those of its own API.
+        auth, base_url: As atc.options.Options has them; `load` gets those of its own API.
     Raises:
         UsageError: A namespace is no identifier, two value classes have one name, or a source is combined already.
         ProtocolError: A document cannot be read.
@@ -58,8 +60,11 @@ def combine(sources: Mapping[str, Source], auth: Sequence[str] = ()) -> Protocol
         raise UsageError("there is no API to combine")
     names = [check_namespace(name) for name in sources]
     signed = [(namespace, text) for namespace, text in map(split_namespace, auth)]
+    urls = base_url if isinstance(base_url, Mapping) else {}
     protocols = [
-        source if isinstance(source, Protocol) else load(source, [text for owner, text in signed if owner == name])
+        source
+        if isinstance(source, Protocol)
+        else load(source, [text for owner, text in signed if owner == name], urls.get(name))
         for name, source in sources.items()
     ]
     parts = [_within(name, protocol) for name, protocol in zip(names, protocols, strict=True)]
@@ -84,18 +89,20 @@ def combine(sources: Mapping[str, Source], auth: Sequence[str] = ()) -> Protocol
     )
 
 
-def load_specs(specs: str | Sequence[str], auth: Sequence[str] = ()) -> Protocol:
+def load_specs(
+    specs: str | Sequence[str], auth: Sequence[str] = (), base_url: str | Mapping[str, str] | None = None
+) -> Protocol:
     """The protocol that `--api` names: SPEC alone, or NAME=SPEC once for each of several APIs.
 
     Args:
-        auth: As `combine` takes them.
+        auth, base_url: As `combine` takes them.
     Raises:
         UsageError: One of several has no name, or the name of another.
         ProtocolError: A document cannot be read.
     """
     texts = [specs] if isinstance(specs, str) else list(specs)
     if len(texts) == 1 and not split_namespace(texts[0])[0]:
-        return load(texts[0], auth)
+        return load(texts[0], auth, base_url)
     sources: dict[str, Source] = {}
     for namespace, source in map(split_namespace, texts):
         if not namespace:
@@ -103,7 +110,7 @@ def load_specs(specs: str | Sequence[str], auth: Sequence[str] = ()) -> Protocol
         if namespace in sources:
             raise UsageError(f"--api {namespace}=…: two APIs have this name; give each one of its own")
         sources[namespace] = source
-    return combine(sources, auth)
+    return combine(sources, auth, base_url)
 
 
 def as_one_api(protocol: Protocol) -> Protocol:

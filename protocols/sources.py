@@ -14,7 +14,11 @@ from protocols.schemes import LOADERS
 __all__ = ["load"]
 
 
-def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Protocol:
+def load(
+    source: str | Path | Mapping[str, Any],
+    auth: Sequence[str] = (),
+    base_url: str | Mapping[str, str] | None = None,
+) -> Protocol:
     """Read an API document, or list the functions of a file or a server.
 
     Args:
@@ -23,8 +27,9 @@ def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Pr
             names a Python file whose functions are the tools; it is run. `saved:DIR` names a folder with programs of
             `atc save` (once `atc` is imported; see protocols.schemes). `mcp:stdio:COMMAND` starts an MCP server,
             `mcp:https://…` reaches one; its tools are called there.
-        auth: Credentials for an MCP server or for saved programs, as atc.options.Options has them; other sources need
-            none to be read.
+        auth: Credentials for an MCP server or for saved programs, as atc.options.Options has them. A document at an
+            address is read with them where its server refuses it without; no other server gets them.
+        base_url: Where the API is, if the user says so: credentials for it are not for a document elsewhere.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
     Raises:
         ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
@@ -41,4 +46,8 @@ def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Pr
         module, _, function = LOADERS[scheme].partition(":")
         protocol: Protocol = getattr(importlib.import_module(module), function)(rest, auth)
         return protocol
+    if isinstance(source, str) and source.startswith(("http://", "https://")):
+        from protocols.calls.document_sign_in import document_sign_in
+
+        return loader.load(source, document_sign_in(source, auth, base_url if isinstance(base_url, str) else ""))
     return loader.load(source)

@@ -309,7 +309,7 @@ def test_few_modules_can_open_a_connection() -> None:
         if clients & {name for _, name in imported(file)}
     }
 
-    ours = {"protocols/documents/source.py", "sandbox/egress/signing.py", "sandbox/egress/transport.py"}
+    ours = {"protocols/documents/web.py", "sandbox/egress/signing.py", "sandbox/egress/transport.py"}
     ours |= {
         "benchmarks/tasks/download.py",
         "benchmarks/toolbench/server/upstream.py",

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import openapi
-from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
+from protocols.documents.source import METHODS, DocumentSet, parse, read
+from protocols.documents.web import SignIn, display_name
 from protocols.errors import ProtocolError, UsageError
 from protocols.model import LeftOut, Protocol
 
@@ -22,13 +23,14 @@ _NAMED = 5
 _TWICE = "its key stands twice in the document, and the last one counts"
 
 
-def load(source: str | Path | Mapping[str, Any]) -> Protocol:
+def load(source: str | Path | Mapping[str, Any], sign_in: SignIn | None = None) -> Protocol:
     """Read an API document.
 
     Args:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
             (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
             names a Python file whose functions are the tools; it is run.
+        sign_in: For a document at an address, where its server asks for a credential.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out, as `left_out` does.
     Raises:
         ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
@@ -48,12 +50,12 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
         content: Any = source
     else:
-        data, uri = read(source)
+        data, uri = read(source, sign_in)
         name = display_name(source)
         content = parse(data, name, repeated)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        protocol = _with_repeated_keys(_build(content, data, uri, name, digest), repeated)
+        protocol = _with_repeated_keys(_build(content, uri, name, digest, sign_in), repeated)
     except RecursionError:
         raise ProtocolError(f"{name}: nested too deeply") from None
     if not protocol.tools:
@@ -62,14 +64,14 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
     return protocol
 
 
-def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
+def _build(content: Any, uri: str, name: str, digest: str, sign_in: SignIn | None) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
     document, original_pointers = _as_openapi(content, name)
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         missing = "there are no `paths`, `endpoints` or `api_list` in it"
         raise ProtocolError(f"{name}: {missing}, so there is nothing to call")
-    protocol = openapi.protocol(document, DocumentSet(document, uri, name), digest)
+    protocol = openapi.protocol(document, DocumentSet(document, uri, name, sign_in), digest)
     left_out = [
         replace(operation, place=_with_original_pointers(operation.place, original_pointers))
         for operation in protocol.left_out

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from protocols.documents.web import MAX_BYTES, SignIn, fetch
 from protocols.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS",
     "DocumentSet",
-    "display_name",
     "mapping_or_empty",
     "parse",
     "pointer",
@@ -33,8 +33,6 @@ __all__ = [
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The HTTP methods of an OpenAPI path item."""
 
-_TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
-_MAX_BYTES = 64 * 1024 * 1024  # bytes
 _MAX_VALUES = 5_000_000
 _MAX_KEYS = 50_000  # of an object, including merged ones
 _MAX_STEPS = 32
@@ -43,20 +41,20 @@ _MAX_LINKED = 200
 _MAX_FILES = 2_000  # some documents have each operation and each schema in a file of its own
 
 
-def read(source: str | Path) -> tuple[bytes, str]:
+def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str]:
     """The bytes at a path or URL, and the URI they came from (a `file:` one for a path).
 
-    Raises: ProtocolError: Missing, unreadable, or no answer.
+    Raises: ProtocolError: Missing, unreadable, or no answer. UsageError, APIError: As `fetch`.
     """
     text = str(source)
     if text.startswith(("http://", "https://")):
-        return _fetch(text), text
+        return fetch(text, sign_in), text
     path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
         with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise ProtocolError(f"{text[:200]}: more than {_MAX_BYTES >> 20} MiB, too large for an API document")
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ProtocolError(f"{text[:200]}: more than {MAX_BYTES >> 20} MiB, too large for an API document")
         return data, path.resolve().as_uri()
     except FileNotFoundError:
         raise ProtocolError(f"{text}: no such file") from None
@@ -67,38 +65,8 @@ def read(source: str | Path) -> tuple[bytes, str]:
         raise ProtocolError(f"{text[:200]}: cannot be read: {reason}") from None
 
 
-def display_name(source: str | Path) -> str:
-    """A path or URL for messages; a URL without user, query and fragment, which may be secrets."""
-    text = str(source)
-    if not text.startswith(("http://", "https://")):
-        return text
-    scheme, _, rest = re.split(r"[?#]", text, maxsplit=1)[0].partition("//")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}//{host.rpartition('@')[2]}{slash}{path}"
-
-
 def _file_path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
-
-
-def _fetch(address: str) -> bytes:
-    import requests
-
-    url = display_name(address)
-    try:
-        with requests.get(address, timeout=_TIMEOUT, stream=True, headers={"Accept": "application/json, */*"}) as reply:
-            if not reply.ok:
-                raise ProtocolError(f"{url}: the server answered {reply.status_code} {reply.reason}")
-            data = bytearray()
-            for chunk in reply.iter_content(65536):
-                data += chunk
-                if len(data) > _MAX_BYTES:
-                    raise ProtocolError(f"{url}: more than {_MAX_BYTES >> 20} MiB, too large for an API document")
-            return bytes(data)
-    except requests.Timeout:
-        raise ProtocolError(f"{url}: no answer in time") from None
-    except requests.RequestException as error:
-        raise ProtocolError(f"{url}: cannot be reached ({type(error).__name__})") from None
 
 
 def parse(data: bytes, where: str, repeated: list[str] | None = None) -> Any:
@@ -216,14 +184,16 @@ class DocumentSet:
         content: The document.
         uri: Its origin; empty if unknown, and then relative references fail.
         name: Its name in messages.
+        sign_in: For those at its own origin.
     """
 
-    def __init__(self, content: object, uri: str, name: str = "document") -> None:
+    def __init__(self, content: object, uri: str, name: str = "document", sign_in: SignIn | None = None) -> None:
         self.uri = uri
         self.name = name
         self._linked: dict[str, Any] = {}
         self._missing: dict[str, ProtocolError] = {}
         self._content = content
+        self._sign_in = sign_in
 
     def linked_document(self, uri: str) -> Any:
         """The parsed content of a linked document. Raises: ProtocolError."""
@@ -248,7 +218,7 @@ class DocumentSet:
             raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
         if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():
             raise ProtocolError(f"{uri}: a document may point to files only")
-        data, _ = read(uri)
+        data, _ = read(uri, self._sign_in)
         return parse(data, uri)
 
     def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:

@@ -25,7 +25,7 @@ _REASONS = 3
 _NAMES = 30
 
 
-def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
+def loaded(specs: Sequence[str], auth: Sequence[str] = (), base_url: BaseURL = None) -> Protocol:
     """The protocol that `--api` names, read once for a command, which ends its connections. Raises: as `load_specs`."""
     from protocols.combined import load_specs
     from protocols.naming import split_namespace
@@ -33,9 +33,9 @@ def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
     context = click.get_current_context()
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], Protocol] = context.meta.setdefault(_LOADED, {})
     signs_in = any(split_namespace(spec)[1].startswith(("mcp:", "saved:")) for spec in specs)
-    key = (tuple(specs), tuple(auth) if signs_in else ())  # all others are read without
+    key = (tuple(specs), tuple(auth) if signs_in else ())  # others are the same with and without
     if key not in known:
-        known[key] = load_specs(specs, auth)
+        known[key] = load_specs(specs, auth, base_url)
         context.call_on_close(known[key].close)
     return known[key]
 

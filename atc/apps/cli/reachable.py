@@ -33,7 +33,7 @@ def open_protocol(api: Sequence[str], options: Options, *, asks: bool = False, v
     `asks`: somebody may be asked about a write, or it is refused; then it is told what is taken to read.
     Raises: as `load_specs`, and UsageError: A pattern fits no operation.
     """
-    protocol = loaded(api, options.auth)
+    protocol = loaded(api, options.auth, options.base_url)
     protocol = chosen(protocol, options.only, options.without, options.reads, verbose=verbose)
     if asks:
         tell_reads(protocol, options.reads)

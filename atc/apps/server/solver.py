@@ -64,7 +64,8 @@ class SolverAgents:
     def __init__(self, settings: ServerSettings) -> None:
         self.options = settings.options
         chosen = settings.options
-        self.protocol = choose(load_specs(settings.api, chosen.auth), chosen.only, chosen.without, chosen.reads)
+        protocol = load_specs(settings.api, chosen.auth, chosen.base_url)
+        self.protocol = choose(protocol, chosen.only, chosen.without, chosen.reads)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
         self._model: Model = queued(
