@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from atc import _siblings
 
-_siblings.check()
+_siblings.claim(_siblings.CORE)
 
-from protocols.schemes import LOADERS  # noqa: E402 - the check comes first
+from protocols.schemes import LOADERS  # noqa: E402 - our own packages come first
 
 LOADERS["saved"] = "atc.apps.saved.tools:load_saved"
 

@@ -1,47 +1,67 @@
-"""Refuse to work with a foreign `sandbox` or `benchmarks` package.
+"""Have our own `sandbox` or `benchmarks` loaded where a folder of that name comes first on the import path.
 
-The packages of this distribution have everyday names. A folder `benchmarks/` beside a user's script comes first on the
-import path and would be imported in place of ours, and fail later with an obscure message. So the import of `atc`
-checks the locations of its siblings, without importing them.
+The packages of this distribution have everyday names. A folder `benchmarks/` beside a user's script would be imported
+in place of ours, and fail later with an obscure message. So a hidden package is loaded from the folder of `atc`, and
+only when it is needed: `import atc` needs two of them, and a user's own `benchmarks` stays theirs until a mode or a
+command of ours is asked for. Where another package has the name already, one of the two must be renamed.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
-__all__ = ["SIBLINGS", "check"]
+__all__ = ["CORE", "SIBLINGS", "claim"]
 
-SIBLINGS = ("protocols", "sandbox", "probing", "benchmarks")
+CORE = ("protocols", "sandbox")
+"""The packages that `atc` imports."""
+SIBLINGS = (*CORE, "probing", "benchmarks")
 """The packages installed beside `atc`."""
 
 
-def check(home: Path | None = None) -> None:
-    """Check that every sibling is in the folder of `atc` itself (`home`).
+def claim(names: tuple[str, ...] = SIBLINGS, home: Path | None = None) -> None:
+    """See that the packages are imported from the folder of `atc` itself (`home`).
 
-    Raises: ImportError: One is missing or shadowed; the message names the shadowing folder and the remedy.
+    Raises: ImportError: One is missing, or something else was imported under its name; the message says what to do.
     """
     home = home or Path(__file__).resolve().parent.parent
-    for name in SIBLINGS:
-        folder = _folder(name)
-        if folder is None:
+    for name in names:
+        is_loaded = name in sys.modules
+        folder = _folder(sys.modules[name].__spec__ if is_loaded else find_spec(name))
+        if folder is not None and folder.parent == home:
+            continue
+        start = home / name / "__init__.py"
+        if not start.is_file():
             raise ImportError(
                 f"atc needs its package `{name}` beside it in {home}, and it is not there: install atc-toolchain again",
                 name=name,
             )
-        if folder.parent != home:
+        if is_loaded:
             raise ImportError(
-                f"atc needs its own package `{name}` from {home}, but {folder} comes first on the import path: "
-                f"rename that folder, or start Python elsewhere or with `-P`, so that it does not look there",
+                f"atc needs its own package `{name}` from {home}, but {folder or 'another module'} was imported under "
+                f"that name: rename it, or import it in a process without atc",
                 name=name,
                 path=str(folder),
             )
+        _load(name, start)
 
 
-def _folder(name: str) -> Path | None:
-    """The location that `import name` would load from; None if nowhere."""
-    spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+def _load(name: str, start: Path) -> None:
+    spec = spec_from_file_location(name, start, submodule_search_locations=[str(start.parent)])
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _folder(spec: ModuleSpec | None) -> Path | None:
+    """The location that a module is loaded from; None if nowhere."""
     if spec is None:
         return None
     if spec.submodule_search_locations:

@@ -17,6 +17,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
+from atc._siblings import SIBLINGS, claim
+
 __all__ = ["Door", "doors", "load"]
 
 Door = Literal["atc.modes", "atc.engines", "atc.help", "atc.commands", "atc.benchmarks", "atc.facts"]
@@ -30,4 +32,7 @@ def doors(group: Door) -> dict[str, EntryPoint]:
 
 def load(group: Door, name: str) -> Any:
     """What is registered under a name. Raises: KeyError: Nothing is. ImportError: Its module cannot be imported."""
-    return doors(group)[name].load()
+    entry = doors(group)[name]
+    if entry.module.partition(".")[0] in SIBLINGS:
+        claim()
+    return entry.load()

@@ -341,41 +341,6 @@ def test_help_is_light() -> None:
     assert done.stdout.splitlines()[-1].strip() == "loaded:"
 
 
-def test_a_folder_that_shadows_a_sibling_is_named(tmp_path: Path) -> None:
-    """A user's own `benchmarks/` on the import path is found out at `import atc`, not as a riddle later."""
-    (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "__init__.py").write_text("")
-    done = _import_atc(tmp_path)
-
-    assert done.returncode == 1
-    assert f"ImportError: atc needs its own package `benchmarks` from {ROOT}" in done.stderr
-    assert f"{tmp_path / 'benchmarks'} comes first on the import path" in done.stderr
-    assert "rename that folder" in done.stderr
-
-
-def test_a_module_that_shadows_a_sibling_is_named(tmp_path: Path) -> None:
-    """A file `sandbox.py` beside a script is as bad as a folder."""
-    (tmp_path / "sandbox.py").write_text("")
-    done = _import_atc(tmp_path)
-
-    assert done.returncode == 1
-    assert f"{tmp_path / 'sandbox.py'} comes first on the import path" in done.stderr
-
-
-def test_a_folder_without_python_shadows_nothing(tmp_path: Path) -> None:
-    """A plain folder `protocols/` with notes in it is not imported in place of ours, and no reason to complain."""
-    (tmp_path / "protocols").mkdir()
-    (tmp_path / "protocols" / "notes.txt").write_text("")
-
-    assert _import_atc(tmp_path).returncode == 0
-
-
-def _import_atc(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Import atc with `folder` first on the path, as it is for a script that lies there."""
-    code = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; import atc"
-    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
-
-
 def _names(node: ast.Assign) -> list[ast.Name]:
     return [target for target in node.targets if isinstance(target, ast.Name)]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc._siblings import SIBLINGS
+from atc._siblings import SIBLINGS, claim
 from atc.apps.cli.help_pages import HelpGroup, page_width
 from atc.apps.tui.text import visible
 from protocols.errors import ATCError, UsageError
@@ -27,6 +27,8 @@ from protocols.extras import missing_extra
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+claim()  # this process is ours: what lies in the working folder hides no command
 
 __all__ = ["CONFIG", "main", "print_json", "say"]
 
