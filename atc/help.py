@@ -119,7 +119,7 @@ def open_help(name: str, options: Mapping[str, bool]) -> Help:
     try:
         made: Help = load("atc.help", name)(**options)
     except KeyError:
-        listed = ", ".join(doors("atc.help")) or "none, so install the package anew (pip install -e .)"
+        listed = ", ".join(doors("atc.help")) or "none, so install the package anew"
         raise UsageError(f"there is no help {name!r}; installed: {listed}") from None
     return made
 

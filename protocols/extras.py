@@ -11,10 +11,10 @@ import re
 from typing import Any
 
 from protocols.errors import UsageError
+from protocols.installed_from import DISTRIBUTION, extra_command
 
-__all__ = ["DISTRIBUTION", "install_command", "load", "missing_extra", "needs_extra", "requirements"]
+__all__ = ["install_command", "load", "missing_extra", "needs_extra", "requirements"]
 
-DISTRIBUTION = "atc-toolchain"
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
 
 
@@ -54,7 +54,7 @@ def missing_extra(error: ModuleNotFoundError, subject: str) -> str | None:
 
 def install_command(extra: str) -> str:
     """The command that adds an extra to this installation."""
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    return extra_command(extra, requirements().get(extra, ()))
 
 
 def needs_extra(subject: str, extra: str) -> str:

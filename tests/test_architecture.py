@@ -20,9 +20,9 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors extras private_files patterns bounded json_path text naming media_types functions model schema_fields
-        documents calls mcp schemes sources combined choice dataflow contracts documentation render simulator.demand
-        simulator.analysis simulator.world simulator.http simulator samples
+        errors installed_from extras private_files patterns bounded json_path text naming media_types functions model
+        schema_fields documents calls mcp schemes sources combined choice dataflow contracts documentation render
+        simulator.demand simulator.analysis simulator.world simulator.http simulator samples
     """,
     "sandbox": "records truncation body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """

@@ -41,6 +41,7 @@ from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from protocols.extras import needs_extra
+from protocols.installed_from import packages_command
 from sandbox.truncation import one_line
 
 __all__ = ["FAMILIES", "ProviderModel", "check_installed", "is_provider", "meant"]
@@ -188,7 +189,7 @@ class ProviderModel(ModelBase):
             yield
         except ImportError:
             raise ModelError(
-                f"{self.name} needs the provider's own client: pip install 'any-llm-sdk[{self._provider}]'"
+                f"{self.name} needs the provider's own client: {packages_command(f'any-llm-sdk[{self._provider}]')}"
             ) from None
         except TimeoutError:
             raise ModelError(f"{self.name} was silent for {self._silence:g} seconds") from None

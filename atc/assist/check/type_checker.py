@@ -23,6 +23,7 @@ from atc.assist.check.stubs import Stubs
 from atc.program.edits import Edit, edited
 from atc.program.tree import nodes_of
 from protocols.errors import ATCError
+from protocols.installed_from import packages_command
 
 __all__ = ["CheckerError", "CheckerReport", "available", "run_checker"]
 
@@ -76,7 +77,7 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs) -> list[CheckerRep
     """
     binary = available()
     if binary is None:
-        raise CheckerError("the type checker is missing: pip install ty")
+        raise CheckerError(f"the type checker is missing: {packages_command('ty')}")
     texts = {"__builtins__.pyi": stubs.text, "program.py": program, "gets.py": _subscripted(program, tree)}
     reports = [
         report

@@ -21,6 +21,7 @@ from atc.models import DEFAULT_MODEL, Message, default_model, open_model
 from atc.models.base import ModelRequest, answer
 from protocols import load
 from protocols.errors import ModelError, UsageError
+from protocols.extras import install_command
 from protocols.samples import sample as api
 from tests.atc_command import ATC
 from tests.chat_endpoint import KEY, ChatEndpoint, completion, serve
@@ -85,7 +86,7 @@ def test_a_provider_without_its_extra_is_told_first(tmp_path: Path) -> None:
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     assert process.returncode == 5
-    assert "anthropic:small needs the extra `providers`: pip install 'atc-toolchain[providers]'" in process.stderr
+    assert f"anthropic:small needs the extra `providers`: {install_command('providers')}" in process.stderr
 
 
 def test_importing_the_interface_loads_no_engine() -> None:

@@ -169,7 +169,7 @@ def test_a_provider_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
         ("anthropic:small", "set ANTHROPIC_API_KEY"),
         ("google:small", "set GEMINI_API_KEY or GOOGLE_API_KEY"),
         ("deepseek:small", "set DEEPSEEK_API_KEY"),
-        ("groq:small", r"needs the provider's own client: pip install 'any-llm-sdk\[groq\]'"),
+        ("groq:small", r"needs the provider's own client: .*pip install .*'any-llm-sdk\[groq\]'"),
     ],
 )
 def test_what_a_provider_lacks_is_told_when_the_model_is_opened(
