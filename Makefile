@@ -1,6 +1,7 @@
 # make demo   questions answered in the terminal, with a simulated cinema API and a local model
 # make test   lint, types, tests
 # make docs   the documentation site in site/, its links and anchors checked; make links checks the external ones
+# make newest  the check of programs by the newest ty, and whatever came out since constraints.txt: weekly, by hand
 # They make the environment .venv first, and need make and Python 3.11 or newer: PYTHON=python3.12 names another one.
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := .venv/bin
 MODEL := local:qwen2.5-coder-1.5b
 ASK := $(BIN)/atc solve --model $(MODEL) --api protocols/samples/cinema.yaml --simulate
 
-.PHONY: env model demo test lint types unit docs links
+.PHONY: newest env model demo test lint types unit docs links
 
 # A step of the demo says what it does, and how long it took.
 define step
@@ -54,6 +55,14 @@ types: env
 # On every core; the tests that need the model run one after another.
 unit: env model
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# No scheduler comes with the repository: whoever runs it weekly learns early what an unpinned installation would get.
+newest:
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,dev]'
+	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade ty # beyond our bound, too
+	build/newest/bin/ty --version
+	build/newest/bin/pytest tests/atc/assist/check tests/front_door/test_core_weight.py
 
 docs: env
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
