@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
@@ -16,7 +16,7 @@ from atc.help import open_help
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
-from atc.options import Options, takes_options
+from atc.options import AgentArguments, takes
 from atc.prompting.prompt import Offer
 from atc.query import Query
 from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
@@ -24,10 +24,9 @@ from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
 from atc.turns import Turn, follow_up
-from protocols import load
+from protocols.combined import gather
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
-from protocols.model import Protocol
 from sandbox import Journal
 from sandbox.egress.network import open_network
 
@@ -40,24 +39,24 @@ __all__ = ["SIMULATED_NOW", "Agent"]
 
 
 class Agent:
-    """Answers questions with the tools of a protocol.
+    """Answers questions with tools: those of an API, of Python functions, of an MCP server, or of all of them.
 
     Args:
-        protocol: What the API offers; from a document with `Agent.from_openapi`.
-        options: As atc.options.Options lists them, each an argument of its own.
-    Raises: UsageError: No Protocol, an unknown mode, profile or feature, an unreadable credential, a pattern that fits
-        no operation, or something in `allow` that is no origin.
+        tools: An OpenAPI document (a file, a URL, or parsed), `mcp:URL`, a Protocol, a Python function or an object;
+            or several, as a list or as a mapping by name (see protocols.combined.gather).
+        arguments: Beside `tools`, the options that atc.options.Options lists, each an argument of its own.
+    Raises: UsageError: Something is no source of tools, two tools have one name, an unknown argument, mode, profile or
+        feature, an unreadable credential, a pattern that fits no operation, or something in `allow` that is no origin.
+        ProtocolError: A document cannot be read.
     """
 
-    @takes_options(Options)
-    def __init__(self, protocol: Protocol, options: Options) -> None:
-        if not isinstance(protocol, Protocol):
-            raise UsageError(
-                f"{type(protocol).__name__} is no Protocol; Agent.from_openapi takes a file, URL or document"
-            )
+    @takes(AgentArguments)
+    def __init__(self, arguments: AgentArguments) -> None:
+        options = arguments.options()
         check_options(options)
         self._model = checked_model(options.model)
         options = replace(options, model=self._model)
+        protocol = gather(arguments.tools, options.auth, options.base_url)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
 
@@ -93,21 +92,10 @@ class Agent:
             self._enter(world)
 
     @classmethod
-    @takes_options(Options)
-    def from_openapi(cls, source: str | Path | Mapping[str, Any], options: Options) -> Self:
-        """An agent for the API that a document describes: a file, a URL, or the parsed document.
-
-        `{"shop": "shop.yaml", "crm": "crm.yaml"}` names several; see protocols.combined.combine.
-
-        Raises: ProtocolError: A document cannot be read.
-        """
-        checked_model(options.model)  # before the document is fetched
-        if isinstance(source, Mapping):
-            from protocols.combined import combine, names_several
-
-            if names_several(source):
-                return cls(combine(source, options.auth, options.base_url), **vars(options))
-        return cls(load(source, options.auth, options.base_url), **vars(options))
+    @takes(AgentArguments)
+    def from_openapi(cls, arguments: AgentArguments) -> Self:
+        """The same as the constructor."""
+        return cls(**vars(arguments))
 
     def within(self, model: Model, world: Session | None = None) -> Self:
         """The same agent with another model, and in a simulated world, which it closes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["Flag", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
+__all__ = ["AgentArguments", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
 WritesPolicy = Literal["ask", "allow", "deny", "simulate", "plan"]
@@ -125,7 +126,7 @@ class Options:
         seed: Of the model, the simulated API and a program's random numbers.
         headers: A header of each request to the API. VALUE may be env:VAR, file:PATH or keyring:SERVICE/USER, and is a
             secret then; no program replaces it. Repeatable; shop=NAME:VALUE for one of several APIs.
-        tools: How many tools the model is shown  [default: as the profile says].
+        max_tools: How many tools the model is shown  [default: as the profile says].
         retriever: Choose those tools by this index; see `atc retrieve build`.
         now: The time for prompt, program and simulated API
             [default: the real time; 2024-06-01T12:00:00Z when simulating and in bench].
@@ -197,7 +198,7 @@ class Options:
         names=("header",),
         risk="sends the headers {value} to {where}",
     )
-    tools: int | Literal["all"] | None = _flag(None, "prompt", "N|all", "tools", "shared")
+    max_tools: int | Literal["all"] | None = _flag(None, "prompt", "N|all", "tools", "shared", names=("tools",))
     retriever: str | Path | None = _flag(None, "prompt", "INDEX", "index")
     now: datetime | None = _flag(None, "clock", "TIME", "moment", "shared")
     allow: Sequence[str] = _flag(
@@ -248,29 +249,49 @@ class Options:
     prices: str | Path | None = _flag(None, "limit", "FILE", "file", "shared resumable")
 
 
-def takes_options(
-    options: Callable[P, Options],
-) -> Callable[
-    [Callable[[Owner, Subject, Options], Result]],
-    Callable[Concatenate[Owner, Subject, P], Result],
-]:
-    """Give a method of (self, subject, options) the options as arguments of its own."""
+@dataclass(frozen=True)
+class _Tools:
+    """The first argument of an agent, before its options: dataclasses list the fields of their last base first."""
 
-    def decorate(
-        method: Callable[[Owner, Subject, Options], Result],
-    ) -> Callable[Concatenate[Owner, Subject, P], Result]:
-        own = list(inspect.signature(method).parameters.values())[:2]
-        name = own[1].name
+    tools: object
 
-        @wraps(method)
-        def called(owner: Owner, /, *args: Any, **kwargs: Any) -> Result:
-            if not args and name not in kwargs:
-                raise UsageError(f"{method.__qualname__} needs a {name} as its first argument")
-            subject, *others = args if name not in kwargs else (kwargs.pop(name), *args)
-            return method(owner, subject, options(*others, **kwargs))
 
-        listed = list(inspect.signature(options).parameters.values())
-        signature: Any = inspect.Signature([*own, *listed])
+@dataclass(frozen=True)
+class AgentArguments(Options, _Tools):
+    """All that makes an agent: its tools (see protocols.combined.gather) and its options."""
+
+    def options(self) -> Options:
+        """The options alone."""
+        return Options(**{name: value for name, value in vars(self).items() if name != "tools"})
+
+
+def takes(
+    arguments: Callable[P, Subject],
+) -> Callable[[Callable[[Owner, Subject], Result]], Callable[Concatenate[Owner, P], Result]]:
+    """Give a function of (owner, arguments) the fields of `arguments` as parameters of its own.
+
+    Raises, when it is called: UsageError: A parameter is unknown, twice there, or missing.
+    """
+    listed = inspect.signature(arguments)
+
+    def decorate(function: Callable[[Owner, Subject], Result]) -> Callable[Concatenate[Owner, P], Result]:
+        first = next(iter(inspect.signature(function).parameters.values()))
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def called(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+            unknown = next((keyword for keyword in kwargs if keyword not in listed.parameters), None)
+            if unknown is not None:
+                near = difflib.get_close_matches(unknown, listed.parameters)
+                hint = f"did you mean {' or '.join(near)}?" if near else f"it takes {', '.join(listed.parameters)}"
+                raise UsageError(f"{name} has no argument {unknown!r}; {hint}")
+            try:
+                listed.bind(*args, **kwargs)
+            except TypeError as error:
+                raise UsageError(f"{name}: {error}") from None
+            return function(owner, arguments(*args, **kwargs))
+
+        signature: Any = listed.replace(parameters=[first, *listed.parameters.values()])
         called.__signature__ = signature  # type: ignore[attr-defined]
         return called
 

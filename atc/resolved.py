@@ -98,8 +98,8 @@ def check_options(options: Options) -> None:
         checked_silence(options.silence)
     if options.max_calls is not None and options.max_calls < 1:
         raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
-    if options.tools not in (None, "all") and not (isinstance(options.tools, int) and options.tools >= 1):
-        raise UsageError(f"tools is {options.tools!r}: it must be 1 or more, or 'all'")
+    if options.max_tools not in (None, "all") and not (isinstance(options.max_tools, int) and options.max_tools >= 1):
+        raise UsageError(f"max_tools is {options.max_tools!r}: it must be 1 or more, or 'all'")
     if options.simulate and options.base_url:
         raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
     for text in options.allow:
@@ -116,7 +116,7 @@ def resolve(protocol: Protocol, options: Options) -> Resolved:
     profile = without(profile, options.ablate)
     check_parts(profile)
     reflections = profile.reflections if options.max_reflections is None else options.max_reflections
-    tools = options.tools if options.tools is not None else profile.tools
+    tools = options.max_tools if options.max_tools is not None else profile.tools
     policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")
     if policy == "plan":
         from atc.write_gate import check_plannable

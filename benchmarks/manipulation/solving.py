@@ -111,7 +111,7 @@ class EpisodeAgent:
             seed=seed,
             now=now,
             profile=profile or profile_of(model_name),
-            tools=tool_count if 0 < tool_count < len(environment.functions) else "all",
+            max_tools=tool_count if 0 < tool_count < len(environment.functions) else "all",
             writes="allow",
         )
         self._agent.service = Service(self.base_url, tuple(environment.credentials), simulated=True)

@@ -171,7 +171,7 @@ class AgentEnvironment:
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     profile=settings.profile or profile_of(settings.model),
-                    tools=settings.chosen or "all",
+                    max_tools=settings.chosen or "all",
                     retriever=self.retriever,
                     ablate=[*settings.without, *(["demonstrations"] if examples is None else [])],
                     writes=settings.writes,

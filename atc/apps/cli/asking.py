@@ -88,7 +88,7 @@ class AgentOptions:
         None if that is no note of a command.
         """
         if isinstance(noted, dict):
-            noted = {name: value for name, value in noted.items() if name not in _GONE}
+            noted = {_RENAMED.get(name, name): value for name, value in noted.items() if name not in _GONE}
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= {"api", *_NOTED}:
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
@@ -100,6 +100,8 @@ class AgentOptions:
 _NOTED = frozenset(FLAGS).difference(flags_with("unnoted"))
 _GONE = frozenset({"effort"})
 """Options that journals of earlier versions note, and that nothing depends on any more."""
+_RENAMED = {"tools": "max_tools"}
+"""Options that journals of earlier versions note under another name."""
 
 
 def check_passwords(specs: Sequence[str]) -> None:

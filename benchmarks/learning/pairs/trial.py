@@ -81,7 +81,7 @@ class Trial:
         self._simulator = Simulator(protocol, seed=seed, now=SIMULATED_NOW)
         base_url = service.base_url if service is not None else None
         self._agent = Agent(
-            protocol, None, base_url=base_url, now=SIMULATED_NOW, tools=candidates or None, profile=profile
+            protocol, None, base_url=base_url, now=SIMULATED_NOW, max_tools=candidates or None, profile=profile
         )
         self.graph = self._agent.graph
 

@@ -39,7 +39,7 @@ def test_any_operation_of_the_document_may_be_called(weather: LocalAPI) -> None:
     question = "How many people live in Oslo?"
     model = ScriptedModel(wrong, right)
 
-    with Agent(weather.protocol, model=model, tools=1, ablate=["closure", "autofix"]) as agent:
+    with Agent(weather.protocol, model=model, max_tools=1, ablate=["closure", "autofix"]) as agent:
         assert "GET_cities_city_id_weather" not in agent.opening(question).tools
         solution = agent.solve(question)
         given = Agent(weather.protocol, model=ScriptedModel(right), max_reflections=0).solve(question, ["GET_cities"])
@@ -113,7 +113,7 @@ def test_each_part_of_the_prompt_can_be_left_out() -> None:
     protocol = load(sample("cinema"))
 
     def prompt(*without: str) -> str:
-        with Agent(protocol, ScriptedModel(), tools=1, ablate=without) as agent:
+        with Agent(protocol, ScriptedModel(), max_tools=1, ablate=without) as agent:
             return "\n".join(
                 said.content for said in agent.opening("Which credits does the person Ana Bell have?").messages()[-1:]
             )
@@ -230,7 +230,7 @@ def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
     for name, value, says in [*wrong, ("now", "today", "now is 'today'")]:
         with pytest.raises(UsageError, match=says):
             Agent(weather.protocol, **{name: value})  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="needs a protocol"):
+    with pytest.raises(UsageError, match="missing a required argument: 'tools'"):
         Agent()  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="question is empty"):
         Agent(weather.protocol, model=ScriptedModel()).solve("  ")

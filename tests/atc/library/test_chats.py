@@ -69,7 +69,7 @@ def test_an_identifier_of_an_earlier_turn_is_given(towns: LocalAPI) -> None:
 def test_tools_of_earlier_turns_are_offered(towns: LocalAPI) -> None:
     """A follow-up that names nothing is shown what was called, and the best for the question before, too."""
     model = ScriptedModel(WEATHER.replace('"osl"', 'GET_cities(query="Oslo")["results"][0]["id"]'), NAME)
-    with Agent(towns.protocol, model=model, tools=1, ablate=["closure"]) as agent, agent.chat() as chat:
+    with Agent(towns.protocol, model=model, max_tools=1, ablate=["closure"]) as agent, agent.chat() as chat:
         assert chat.ask("Get the weather of Oslo: how many degrees is it?").answer == "7"
         chat.ask("And who would have thought that?")
 

@@ -66,8 +66,6 @@ def test_what_is_no_model_is_named() -> None:
         as_model(lambda messages: None).complete(QUESTION)  # type: ignore[arg-type,return-value]
     with pytest.raises(UsageError, match=r"Bare is a class: give an object of it, such as Bare\(\)"):
         as_model(Bare)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"str is no Protocol; Agent\.from_openapi takes a file"):
-        Agent(str(sample("cinema")), best_film)  # type: ignore[arg-type]
 
 
 def test_the_code_of_the_page_is_right(tmp_path: Path) -> None:

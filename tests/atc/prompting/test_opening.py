@@ -118,7 +118,7 @@ def test_a_large_model_sees_every_function() -> None:
     question = "Who directed The Silent Harbor?"
 
     def documented(**options: Any) -> set[str]:
-        functions = Agent(protocol, "openai:any", tools=2, **options).opening(question).functions
+        functions = Agent(protocol, "openai:any", max_tools=2, **options).opening(question).functions
         return {name for name in names if f"{name}(" in functions}
 
     assert documented(profile="large") == names

@@ -151,7 +151,7 @@ def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endp
     with simulated_server(Catalogue([queries]), 0) as url:
         protocol = served_protocol(read_queries(queries)[0], url)
         search = SearchSettings(format="toolllama")
-        options: Any = {"base_url": protocol.servers[0].url, "mode": "react", "tools": "all", "search": search}
+        options: Any = {"base_url": protocol.servers[0].url, "mode": "react", "max_tools": "all", "search": search}
         with Agent(protocol, model=model, now=SIMULATED_NOW, **options) as agent:
             solution = agent.solve(query(3)["query"])
 

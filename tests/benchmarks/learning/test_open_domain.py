@@ -79,7 +79,7 @@ def test_an_index_chooses_the_tools_of_an_agent(tmp_path: Path) -> None:
     """With an index of its document the model is shown what that finds, and the tools that those need."""
     document = str(sample("cinema"))
     build_index(tmp_path / "index", read_documents(document), "bm25")
-    with Agent.from_openapi(document, retriever=tmp_path / "index", tools=1, simulate=True) as agent:
+    with Agent.from_openapi(document, retriever=tmp_path / "index", max_tools=1, simulate=True) as agent:
         shown = agent.opening("reviews of a film").tools
     build_index(
         tmp_path / "foreign", read_documents(str(query_file(tmp_path, {"query": "x", "api_list": [RAIN]}))), "bm25"
@@ -88,7 +88,7 @@ def test_an_index_chooses_the_tools_of_an_agent(tmp_path: Path) -> None:
     assert any("reviews" in name for name in shown)
     assert len(shown) < len(agent.protocol.tools)
     with (
-        Agent.from_openapi(document, retriever=tmp_path / "foreign", tools=1) as stranger,
+        Agent.from_openapi(document, retriever=tmp_path / "foreign", max_tools=1) as stranger,
         pytest.raises(UsageError, match="has no tool of"),
     ):
         stranger.opening("reviews of a film")

@@ -113,7 +113,7 @@ def test_command_writes_pairs_and_goes_on(tmp_path: Path) -> None:
 
 def test_prompt_is_that_of_solve(trial: Trial) -> None:
     """The messages are those that `atc solve --tools 5 --profile tiny` sends, with the program as the answer."""
-    agent = Agent(trial.protocol, None, now=SIMULATED_NOW, tools=5, profile="tiny")
+    agent = Agent(trial.protocol, None, now=SIMULATED_NOW, max_tools=5, profile="tiny")
     tried = [(pair, trial("0-1", pair, "")) for pair in drafts(trial, 2)]
     kept_lines = [(pair, result.line) for pair, result in tried if not result.dropped]
 

@@ -18,7 +18,6 @@ MOST = 3
 
 MORE = {
     "model": 16,
-    "tools": 10,
     "allow": 9,
     "headers": 6,
     "now": 4,
