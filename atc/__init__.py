@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from atc.fault import Attribution, Fault
     from atc.models.base import Completion, Message, Model, Progress, Usage
     from atc.models.openai_compatible import Endpoint
+    from atc.program_run import ProgramResult
+    from atc.programs import check_program, run_program
     from atc.solution import Attempt, Solution
     from protocols.errors import ATCError, ModelError
     from sandbox.egress.write_plan import WritePlan
@@ -65,6 +67,7 @@ __all__ = [
     "ModelWaiting",
     "OutputPrinted",
     "PlanProposed",
+    "ProgramResult",
     "ProgramWritten",
     "Progress",
     "Run",
@@ -75,6 +78,8 @@ __all__ = [
     "SolveStarted",
     "Usage",
     "WritePlan",
+    "check_program",
+    "run_program",
 ]
 
 _HOMES = {
@@ -90,11 +95,14 @@ _HOMES = {
     "Message": "atc.models.base",
     "Model": "atc.models.base",
     "ModelError": "protocols.errors",
+    "ProgramResult": "atc.program_run",
     "Progress": "atc.models.base",
     "Run": "sandbox.records",
     "Solution": "atc.solution",
     "Usage": "atc.models.base",
     "WritePlan": "sandbox.egress.write_plan",
+    "check_program": "atc.programs",
+    "run_program": "atc.programs",
 }
 """Where the public names are defined; the others are events."""
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from atc.events import Event, EventSink
 from atc.help import open_help
+from atc.hooks import guarded_after, guarded_before
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
@@ -27,12 +29,13 @@ from atc.turns import Turn, follow_up
 from protocols.combined import gather
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
-from sandbox import Journal
+from sandbox import Journal, Sandbox
 from sandbox.egress.network import open_network
 
 if TYPE_CHECKING:
     from atc.background import StartedSolve
     from atc.chat import Chat, ChatQuestion
+    from atc.program_run import ProgramResult
     from protocols.simulator import Session
 
 __all__ = ["SIMULATED_NOW", "Agent"]
@@ -303,6 +306,70 @@ class Agent:
         finally:
             if task.journal is None and used_journal is not None:
                 used_journal.close()
+
+    def run_program(
+        self, program: str, journal: Journal | None = None, on_output: Callable[[str, str], None] | None = None
+    ) -> ProgramResult:
+        """Run a program of somebody else in the sandbox, with the tools as its functions; no model is asked.
+
+        Credentials, limits and hooks are the agent's, and so is what becomes of writes (`writes`).
+
+        Args:
+            program: Python; it may `print` anything.
+            journal: What it has answered is replayed, and no write in it is sent again.
+            on_output: Given the name of a stream (stdout, stderr) and what the program prints there, as it does.
+        Raises: UsageError: The writes cannot be planned, or a hook fails. SandboxError: No process can be started.
+        """
+        from atc.program_run import run_under
+
+        settings, options = self.settings, self.settings.options
+        if self.service.rehearsal is not None:
+            from atc.program.demands import demands_of
+
+            self.service.rehearsal.satisfy(demands_of(program, self.protocol))
+        open_sandbox = partial(
+            Sandbox,
+            self.protocol,
+            base_url=self.service.base_url,
+            allow=options.allow,
+            credentials=self.service.credentials,
+            limits=settings.limits,
+            seed=options.seed,
+            strict=options.strict_sandbox,
+            before_call=guarded_before(options.before_call) if options.before_call is not None else None,
+            on_call=guarded_after(options.after_call) if options.after_call is not None else None,
+            network=self.service.network,
+        )
+        return run_under(
+            settings.writes,
+            program,
+            self.protocol,
+            open_sandbox,
+            settings.now,
+            journal,
+            on_output,
+            options.confirm_plan,
+            self.on_event,
+        )
+
+    @overload
+    def as_tool(self, *, asynchronous: Literal[False] = False) -> Callable[[str], str]: ...
+
+    @overload
+    def as_tool(self, *, asynchronous: Literal[True]) -> Callable[[str], Awaitable[str]]: ...
+
+    def as_tool(self, *, asynchronous: bool = False) -> Callable[[str], str] | Callable[[str], Awaitable[str]]:
+        """The agent as a tool of another framework: a function from a question to a text, or with `asynchronous` a
+        coroutine function.
+
+        Its name, docstring and type hints say what the tools can do. The text is the answer with the doubts about it,
+        or why there is none: no ATCError is raised.
+        """
+        from atc.question_tool import async_question_tool, question_tool
+
+        if asynchronous:
+            return async_question_tool(self.asolve, self.protocol, self.settings.changes)
+        return question_tool(self.solve, self.protocol, self.settings.changes)
 
     def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Offer:
         """What the model would be asked with first; it is not asked.

@@ -39,7 +39,7 @@ def guarded_before(hook: BeforeCall) -> BeforeCall:
     return before_call
 
 
-def guarded_after(hook: AfterCall) -> AfterCall:
+def guarded_after(hook: AfterCall) -> Callable[[CallRecord], None]:
     """The hook, whose failure ends the solve with a UsageError that names it."""
 
     def after_call(call: CallRecord) -> None:

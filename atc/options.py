@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["AgentArguments", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes"]
+__all__ = ["AgentArguments", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes", "takes_all"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
 WritesPolicy = Literal["ask", "allow", "deny", "simulate", "plan"]
@@ -275,24 +275,46 @@ def takes(
     listed = inspect.signature(arguments)
 
     def decorate(function: Callable[[Owner, Subject], Result]) -> Callable[Concatenate[Owner, P], Result]:
-        first = next(iter(inspect.signature(function).parameters.values()))
+        own = inspect.signature(function)
+        first = next(iter(own.parameters.values()))
         name = function.__qualname__.removesuffix(".__init__")
 
         @wraps(function)
         def called(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-            unknown = next((keyword for keyword in kwargs if keyword not in listed.parameters), None)
-            if unknown is not None:
-                near = difflib.get_close_matches(unknown, listed.parameters)
-                hint = f"did you mean {' or '.join(near)}?" if near else f"it takes {', '.join(listed.parameters)}"
-                raise UsageError(f"{name} has no argument {unknown!r}; {hint}")
-            try:
-                listed.bind(*args, **kwargs)
-            except TypeError as error:
-                raise UsageError(f"{name}: {error}") from None
+            _check_arguments(name, listed, args, kwargs)
             return function(owner, arguments(*args, **kwargs))
 
-        signature: Any = listed.replace(parameters=[first, *listed.parameters.values()])
-        called.__signature__ = signature  # type: ignore[attr-defined]
+        parameters = [first, *listed.parameters.values()]
+        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return called
 
     return decorate
+
+
+def takes_all(arguments: Callable[P, Subject]) -> Callable[[Callable[[Subject], Result]], Callable[P, Result]]:
+    """The same for a function that is no method."""
+    listed = inspect.signature(arguments)
+
+    def decorate(function: Callable[[Subject], Result]) -> Callable[P, Result]:
+        @wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+            _check_arguments(function.__qualname__, listed, args, kwargs)
+            return function(arguments(*args, **kwargs))
+
+        own = inspect.signature(function)
+        called.__signature__ = own.replace(parameters=list(listed.parameters.values()))  # type: ignore[attr-defined]
+        return called
+
+    return decorate
+
+
+def _check_arguments(name: str, listed: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    unknown = next((keyword for keyword in kwargs if keyword not in listed.parameters), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, listed.parameters)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"it takes {', '.join(listed.parameters)}"
+        raise UsageError(f"{name} has no argument {unknown!r}; {hint}")
+    try:
+        listed.bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(f"{name}: {error}") from None

@@ -64,6 +64,13 @@ class Resolved:
         """The date that the model is told, as YYYY-MM-DD."""
         return (self.now or datetime.now(UTC)).date().isoformat()
 
+    @property
+    def changes(self) -> str:
+        """A sentence on what a solve may change."""
+        if self.writes == "plan" or callable(self.writes):
+            return "It may change data, and asks somebody about each change before."
+        return "It may change data." if self.writes == "allow" else "It changes nothing."
+
     def fitted(self, context: int | None) -> Resolved:
         """The same for a model with a context window of so many tokens.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from atc.apps.cli import print_json, say
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
 from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
-
-if TYPE_CHECKING:
-    from atc.assist.check import Diagnostic
 
 __all__ = ["check"]
 
@@ -44,22 +40,13 @@ def check(options: _Options) -> None:
     returns, variables that may have no value, and what the sandbox refuses. Operations of the document that are no
     tools are listed on stderr. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
     """
-    from atc.assist.check import check as diagnose
-    from atc.assist.language.question import Question
-    from atc.program.source import renamed
-    from protocols.contracts.contract import Contract
-    from protocols.contracts.store import ContractStore
-    from protocols.dataflow.graph import ProtocolGraph
+    from atc.programs import check_program
 
     protocol = open_protocol(options.api, options.agent)
     for operation in protocol.left_out:
         say(f"left out {operation.place or operation.title}: {operation.reason}")
-    program = renamed(read_program(options.file), protocol.aliases)
-    contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
-    question = Question(options.query) if options.query is not None else None
-    diagnostics = diagnose(program, contract, question=question, graph=ProtocolGraph(protocol), strict=True)
-    if not any(diagnostic.rule == "syntax" for diagnostic in diagnostics):
-        diagnostics = [*_refused(program), *diagnostics]
+    program = read_program(options.file)
+    diagnostics = check_program(protocol, program, store=options.store, question=options.query)
     if options.as_json:
         print_json([diagnostic.to_json() for diagnostic in diagnostics])
     else:
@@ -67,16 +54,3 @@ def check(options: _Options) -> None:
             line = f"{options.file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"
             click.echo(visible(line).replace("\n", "␊"))
     click.get_current_context().exit(1 if diagnostics else 0)
-
-
-def _refused(program: str) -> list[Diagnostic]:
-    """What the policy of the sandbox says against a program that parses."""
-    from atc.assist.check import Diagnostic
-    from protocols.errors import ProgramRefused
-    from sandbox.language.policy import compile_program
-
-    try:
-        compile_program(program)
-    except ProgramRefused as error:
-        return [Diagnostic(error.line or 1, 0, "refused", str(error))]
-    return []

@@ -25,7 +25,6 @@ from atc.apps.cli.options import (
     read_program,
     takes,
 )
-from atc.apps.cli.planned_run import PlannedResult, run_planned
 from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import for_stream
 from atc.options import Options
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from atc.apps.saved.saved_program import SavedProgram
+    from atc.program_run import ProgramResult
     from protocols.model import Protocol
     from sandbox import Sandbox
     from sandbox.records import Run
@@ -168,19 +168,30 @@ def _outcome(
     protocol: Protocol | None,
     open_sandbox: Callable[..., Sandbox],
     now: datetime | None,
-) -> PlannedResult:
-    """Run the program as the writes policy says."""
-    policy, on_output = options.agent.writes, None if options.as_json else _pass_on
-    if policy == "plan" and protocol is not None:
-        return run_planned(program, protocol, open_sandbox, now, on_output)
-    with ExitStack() as closing:
-        asks = policy == "ask" and can_ask()
-        writes = closing.enter_context(Confirmation()).write if asks else policy or "allow"
-        sandbox = closing.enter_context(open_sandbox(now=now, writes=writes, on_output=on_output))
-        return PlannedResult(sandbox.run(program), None, "")
+) -> ProgramResult:
+    """Run the program as the writes policy says; without a terminal a plan is printed, and the answer is no."""
+    from atc.apps.tui.plan import difference_lines, plan_lines
+    from atc.events import Event
+    from atc.program_run import run_under
+
+    def show_plan(event: Event) -> None:
+        if not can_ask():
+            for line in plan_lines(event.plan):  # type: ignore[union-attr]
+                say(line)
+
+    policy, on_output = options.agent.writes or "allow", None if options.as_json else _pass_on
+    with Confirmation() as confirmation:
+        confirms = confirmation if can_ask() else None
+        writes = confirms.write if policy == "ask" and confirms is not None else policy
+        confirm_plan = confirms.plan if confirms is not None else None
+        outcome = run_under(writes, program, protocol, open_sandbox, now, None, on_output, confirm_plan, show_plan)
+    if outcome.plan is not None and outcome.plan.stopped is not None:
+        for line in difference_lines(outcome.plan.stopped):
+            say(line)
+    return outcome
 
 
-def _report(options: _Options, outcome: PlannedResult, warned: tuple[str, ...]) -> int:
+def _report(options: _Options, outcome: ProgramResult, warned: tuple[str, ...]) -> int:
     """Tell how a run ended; gives the exit code."""
     result = outcome.run
     if options.as_json:

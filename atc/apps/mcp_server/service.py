@@ -33,7 +33,6 @@ from protocols.documentation import documentation
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.render import render_full, sentence
-from sandbox import Sandbox
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -45,7 +44,7 @@ _FOUND = 10
 
 
 class ToolService:
-    """An agent and a sandbox for one protocol.
+    """An agent for one protocol.
 
     With `options.simulate` each question is solved in a world of its own; all programs that are run share another one.
 
@@ -72,21 +71,6 @@ class ToolService:
                 options = replace(options, simulate=simulator.session(), now=now)
                 self._simulator = simulator
             self._agent = self._closing.enter_context(Agent(protocol, **vars(options)))
-            settings = self._agent.settings
-            self._sandbox = self._closing.enter_context(
-                Sandbox(
-                    protocol,
-                    base_url=self._agent.service.base_url,
-                    allow=settings.options.allow,
-                    credentials=self._agent.service.credentials,
-                    limits=settings.limits,
-                    now=settings.now,
-                    seed=settings.options.seed,
-                    strict=settings.options.strict_sandbox,
-                    writes=self.writes,
-                    network=self._agent.service.network,
-                )
-            )
             failing.pop_all()
 
     def __enter__(self) -> Self:
@@ -143,7 +127,7 @@ class ToolService:
 
     def run_program(self, program: str) -> ProgramRun:
         """Run a program with the tools as its functions."""
-        run = self._sandbox.run(program)
+        run = self._agent.run_program(program).run
         error, fault = run.error, None
         if error is not None:
             stage: Stage = "policy" if run.outcome == "refused" else "run"
