@@ -17,7 +17,7 @@ from atc.solution import Solution
 from protocols.errors import UsageError
 from sandbox.truncation import nested
 
-__all__ = ["read_json", "read_solution", "solution_data"]
+__all__ = ["read_json", "read_solution", "solution_data", "solution_of"]
 
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -64,15 +64,19 @@ def solution_data(data: object, file: Path) -> Mapping[str, Any]:
 
 def read_solution(file: Path) -> Solution:
     """The solution in a file. Raises: UsageError: The file cannot be read, or a part of it has another form."""
-    data = solution_data(read_json(file), file)
+    return solution_of(solution_data(read_json(file), file), str(file))
+
+
+def solution_of(data: Mapping[str, Any], source: str) -> Solution:
+    """The solution that `Solution.to_json` made this data of. Raises: UsageError: A part has another form."""
     try:
         solution = _adapter().validate_python(_completed(data))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{file} is damaged: {place}: {first['msg']}") from None
+        raise UsageError(f"{source} is damaged: {place}: {first['msg']}") from None
     if not _has_its_calls(solution):
-        raise UsageError(f"{file} is damaged: it names calls that are not in it")
+        raise UsageError(f"{source} is damaged: it names calls that are not in it")
     return solution
 
 

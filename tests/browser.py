@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,22 @@ class Browser:
     def __init__(self, session: str) -> None:
         self._session = session
 
-    def open(self, page: Path) -> None:
-        self._ask("POST", "url", url=page.resolve().as_uri())
+    def open(self, page: Path | str) -> None:
+        """A file, or a URL."""
+        self._ask("POST", "url", url=page if isinstance(page, str) else page.resolve().as_uri())
+
+    def press(self, text: str) -> None:
+        """Type into what has the focus; keys without a sign are those of the standard (W3C WebDriver, 17.4.2)."""
+        keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
+        self._ask("POST", "actions", actions=[{"type": "key", "id": "keyboard", "actions": keys}])
+
+    def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait until something holds. Raises: TimeoutError: It does not within 30 seconds."""
+        deadline = time.monotonic() + 30
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(what or "the page does not come to this")
+            time.sleep(0.05)
 
     def click(self, selector: str) -> None:
         self._ask("POST", f"element/{self._find(selector)}/click")

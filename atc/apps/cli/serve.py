@@ -10,8 +10,9 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.help_pages import BriefCommand
-from atc.apps.cli.options import option, takes, workers_option
+from atc.apps.cli.options import agent_options, option, takes, workers_option
 from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http
+from atc.options import Options
 from protocols.errors import ATCError
 
 __all__ = ["serve"]
@@ -19,6 +20,14 @@ __all__ = ["serve"]
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(ServingOptions):
+    agent: Options = agent_options(
+        *("document", "service", "program", "network", "clock", "model", "mode", "limit"),
+        choices=("plan", "allow", "deny", "simulate"),
+        writes="deny; with --ui plan, else with --simulate allow",
+    )
+    ui: bool = option(
+        "--ui", is_flag=True, common=True, help="Serve a page at /, where one asks, watches and approves writes."
+    )
     workers: int = workers_option("Solver processes")
     journal: Path = option(
         "--journal",
@@ -37,13 +46,16 @@ def serve(options: _Options) -> None:
     """Answer questions over HTTP with the API that SPEC documents.
 
     It ends with ctrl-C or SIGTERM. POST /v1/solve with {"query": "…"} is answered with the Solution; docs/scale.md
-    lists all endpoints.
+    lists all endpoints. With --writes plan a solve in the background lists what it would change, and waits until a
+    client approves that.
     """
     options.check_serving("serve", ("prometheus_client", "sse_starlette", "starlette", "uvicorn"))
     from atc.apps.server.app import create_app
     from atc.apps.server.keys import read_keys
     from atc.apps.server.settings import GRACE, ServerSettings
     from atc.apps.server.store import RequestStore
+    from atc.apps.server.ui import ui_routes
+    from atc.resolved import resolve
 
     keys = read_keys(options.key_file) if options.key_file is not None else None
     if options.key_file is not None and options.key_file.stat().st_mode & 0o077:
@@ -55,7 +67,9 @@ def serve(options: _Options) -> None:
 
         prices = read_prices(Path(options.agent.prices) if options.agent.prices is not None else None)
         prices.required(identity(str(options.agent.model or default_model())))
-    _, agent = options.opened("allow" if options.agent.simulate else "deny")
+    protocol, agent = options.opened("plan" if options.ui else "allow" if options.agent.simulate else "deny")
+    resolve(protocol, agent)  # refuses a mode or an API whose writes cannot be planned, before a process starts
+    pages = ui_routes(protocol.title, agent.writes, bool(agent.simulate)) if options.ui else []
     settings = ServerSettings(options.api, agent, options.workers, options.journal.absolute())
     failures: list[ATCError] = []
     with bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:
@@ -63,11 +77,13 @@ def serve(options: _Options) -> None:
         def on_start(failure: ATCError | None) -> None:
             if failure is None:
                 say(f"serving on {address_of(listener)}")
+                if options.ui:
+                    say(f"open {address_of(listener)}/ in a browser")
             else:
                 failures.append(failure)
                 server.should_exit = True
 
-        server = http_server(create_app(settings, store, keys, on_start, lambda: server.force_exit), GRACE)
+        server = http_server(create_app(settings, store, keys, on_start, lambda: server.force_exit, pages), GRACE)
         run_http(server, listener)
     if failures:
         raise failures[0]

@@ -24,7 +24,7 @@ from atc.search_tree import SearchNode
 from atc.solution import Solution
 from protocols.json_path import readable_path
 
-__all__ = ["page_environment", "trace_page"]
+__all__ = ["BASE_STYLE", "page_environment", "trace_page"]
 
 FORK_LEVELS = 12
 """Most levels of forks of a search that are indented."""
@@ -36,6 +36,9 @@ WHOLE_CHARACTERS = 20_000
 """The same on the page of one solution, which has room for them."""
 
 _HERE = Path(__file__).parent
+
+BASE_STYLE = (_HERE / "page.css").read_text("utf-8")
+"""What stands in the style element of each page, between two line ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         "signature": step_signature,
     }
     environment.globals |= {
-        "base_style": Markup((_HERE / "page.css").read_text("utf-8")),
+        "base_style": Markup(BASE_STYLE),
         "program_lines": _program_lines,
         "line_diff": line_diff,
         "tree": _tree,

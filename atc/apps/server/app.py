@@ -1,9 +1,14 @@
 """The endpoints of a server, as an ASGI application.
 
-    POST /v1/solve       {query, mode?, max_reflections?, background?, max_tokens?, max_seconds?, max_cost?}
-    GET  /v1/solve/{id}  the state of a solve, and its Solution
-    GET  /healthz        whether solves are taken; needs no key
-    GET  /metrics        figures for Prometheus
+    POST   /v1/solve              {query, mode?, background?, events?, and limits}: a question
+    GET    /v1/solve              the latest solves
+    GET    /v1/solve/{id}         the state of a solve, its Solution, and the plan that it asks about
+    DELETE /v1/solve/{id}         stop a solve
+    GET    /v1/solve/{id}/events  its events so far and to come, or those after Last-Event-ID
+    POST   /v1/solve/{id}/plan    {plan, approve}: answer about the planned writes
+    GET    /v1/solve/{id}/page    its Solution as an HTML page
+    GET    /healthz               whether solves are taken; needs no key
+    GET    /metrics               figures for Prometheus
 
 A failed request is answered with {"error": {"message", "field"}}.
 """
@@ -12,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -22,15 +27,17 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from atc.apps.server.history import ToldEvent
 from atc.apps.server.keys import LOCAL, ApiKeys, Client
-from atc.apps.server.requests import MAX_BODY, BadRequestError, read_request
+from atc.apps.server.requests import MAX_BODY, BadRequestError, read_plan_answer, read_request
 from atc.apps.server.service import LiveSolve, SolveService
 from atc.apps.server.settings import GRACE, ServerSettings
 from atc.apps.server.store import RequestStore
+from atc.apps.server.ui import PAGE_POLICY, solution_page
 from protocols.errors import ATCError
 
 __all__ = ["create_app"]
@@ -48,6 +55,7 @@ def create_app(
     keys: ApiKeys | None,
     on_start: Callable[[ATCError | None], None],
     hurries: Callable[[], bool],
+    pages: Sequence[BaseRoute] = (),
 ) -> Starlette:
     """The application.
 
@@ -55,6 +63,7 @@ def create_app(
         keys: Who may ask; None lets everybody on this machine, who then has to name it by a loopback address.
         on_start: Called when solves are taken, or with the reason why they cannot be.
         hurries: Whether the end waits for no solve any longer.
+        pages: Further routes, which need no key.
     """
 
     @asynccontextmanager
@@ -75,9 +84,15 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/v1/solve", _solve, methods=["POST"]),
+            Route("/v1/solve", _recent, methods=["GET"]),
             Route("/v1/solve/{id}", _state, methods=["GET"]),
+            Route("/v1/solve/{id}", _stop, methods=["DELETE"]),
+            Route("/v1/solve/{id}/events", _told, methods=["GET"]),
+            Route("/v1/solve/{id}/plan", _plan, methods=["POST"]),
+            Route("/v1/solve/{id}/page", _page, methods=["GET"]),
             Route("/healthz", _health, methods=["GET"]),
             Route("/metrics", _metrics, methods=["GET"]),
+            *pages,
         ],
         middleware=[*guards, Middleware(_CountingMiddleware)],
         exception_handlers={BadRequestError: _refused, HTTPException: _http_error, Exception: _broken},
@@ -155,8 +170,8 @@ async def _solve(request: Request) -> Response:
     if solve_request.background:
         return JSONResponse({"id": id}, 202, headers)
     if streams:
-        reader = live.read() if live is not None else None  # before it tells its first event
-        events = _events(service.events(client, id, live, reader), partial(service.hung_up, live))
+        reader = live.history.read() if live is not None else None  # before it tells its first event
+        events = _events(service.events(client, id, live, reader), partial(service.hung_up, live, reader))
         return EventSourceResponse(events, headers=headers, shutdown_grace_period=GRACE)
     try:
         text = await _unless_hung_up(request, service, client, id, live)
@@ -188,22 +203,82 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-async def _events(events: AsyncIterator[tuple[str, str]], on_end: Callable[[], None]) -> AsyncIterator[ServerSentEvent]:
+async def _events(events: AsyncIterator[ToldEvent], on_end: Callable[[], None]) -> AsyncIterator[ServerSentEvent]:
     try:
-        async for name, data in events:
-            yield ServerSentEvent(data, event=name)
+        async for event in events:
+            yield ServerSentEvent(event.data, event=event.name, id=event.id)
     finally:
         on_end()
+
+
+async def _told(request: Request) -> Response:
+    """The events of a solve from its beginning, or after the one that the client has; the solve outlives this."""
+    client, id, service = _client(request), request.path_params["id"], _service(request)
+    live = service.live(client, id)
+    if live is None and await service.find(client, id) is None:
+        raise _no_solve(id)
+    reader = live.history.read(request.headers.get("last-event-id")) if live is not None else None
+    forget = partial(live.history.forget, reader) if live is not None else lambda: None
+    # Whoever reads comes again after a restart: the end of the server does not wait for that.
+    return EventSourceResponse(_events(service.events(client, id, live, reader), forget))
 
 
 async def _state(request: Request) -> Response:
     client, id = _client(request), request.path_params["id"]
     state = await _service(request).find(client, id)
     if state is None:
-        raise BadRequestError(404, f"there is no solve {id} of this key", "id")
+        raise _no_solve(id)
     name, solution = state
-    text = f'{{"id": "{id}", "state": "{name}", "solution": {solution or "null"}}}'
+    live = _service(request).live(client, id)
+    plan = live.plan.data if live is not None and live.plan is not None else "null"
+    text = f'{{"id": "{id}", "state": "{name}", "solution": {solution or "null"}, "plan": {plan}}}'
     return Response(text, media_type="application/json")
+
+
+def _no_solve(id: str) -> BadRequestError:
+    return BadRequestError(404, f"there is no solve {id} of this key", "id")
+
+
+async def _running(request: Request, client: Client) -> LiveSolve:
+    """The solve that a request is about. Raises: BadRequestError: There is none (404), or it is over (409)."""
+    id, service = request.path_params["id"], _service(request)
+    live = service.live(client, id)
+    if live is None:
+        raise (
+            _no_solve(id) if await service.find(client, id) is None else BadRequestError(409, f"the solve {id} is over")
+        )
+    return live
+
+
+async def _recent(request: Request) -> Response:
+    return JSONResponse({"solves": await _service(request).recent(_client(request))})
+
+
+async def _stop(request: Request) -> Response:
+    live = await _running(request, _client(request))
+    _service(request).cancel(live)
+    return Response(status_code=202)
+
+
+async def _plan(request: Request) -> Response:
+    client = _client(request)
+    try:
+        answer = read_plan_answer(await _body(request))
+    except ClientDisconnect:
+        return Response(status_code=499)  # nobody reads it
+    _service(request).answer(await _running(request, client), answer.plan, answer.approve)
+    return JSONResponse({"plan": answer.plan, "approved": answer.approve})
+
+
+async def _page(request: Request) -> Response:
+    client, id = _client(request), request.path_params["id"]
+    state = await _service(request).find(client, id)
+    if state is None:
+        raise _no_solve(id)
+    if state[1] is None:
+        raise BadRequestError(409, f"the solve {id} has no solution: it is {state[0]}")
+    page = await asyncio.to_thread(solution_page, state[1])
+    return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 async def _health(request: Request) -> Response:

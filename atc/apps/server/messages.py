@@ -9,13 +9,14 @@ from typing import TypeAlias
 
 from atc.question_limits import QuestionLimits
 
-__all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "Postponed", "Ready", "Refused"]
+__all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "PlanAnswer", "PlanAsked", "Postponed"]
+__all__ += ["Ready", "Refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for. `limits`
-    are those of the client; the server's hold besides."""
+    """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for. `asks`:
+    somebody can be asked about planned writes. `limits` are those of the client; the server's hold besides."""
 
     id: str
     query: str
@@ -23,6 +24,7 @@ class Job:
     max_reflections: int | None
     journal: Path | None
     events: bool
+    asks: bool
     limits: QuestionLimits
 
 
@@ -31,6 +33,24 @@ class Cancel:
     """Nobody waits for this solve any longer."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """A client approves the plan with this id, or declines it."""
+
+    id: str
+    plan: str
+    approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAsked:
+    """A solve waits for an answer about its planned writes; `data` shows them, as JSON."""
+
+    id: str
+    plan: str
+    data: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +100,4 @@ class Postponed:
     message: str
 
 
-Message: TypeAlias = Ready | Refused | JobEvent | Ended | Cancelled | Postponed
+Message: TypeAlias = Ready | Refused | JobEvent | PlanAsked | Ended | Cancelled | Postponed

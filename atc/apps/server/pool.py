@@ -13,7 +13,18 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from atc.apps.server.messages import Cancel, Cancelled, Ended, Job, Message, Postponed, Ready, Refused
+from atc.apps.server.messages import (
+    Cancel,
+    Cancelled,
+    Ended,
+    Job,
+    Message,
+    PlanAnswer,
+    PlanAsked,
+    Postponed,
+    Ready,
+    Refused,
+)
 from atc.apps.server.settings import SLOTS, ServerSettings
 from atc.apps.server.solver import main
 from protocols.errors import UsageError
@@ -32,12 +43,19 @@ class _Solver:
     connection: Connection
     ready: asyncio.Future[None]
     jobs: dict[str, Job] = field(default_factory=dict)
+    asking: set[str] = field(default_factory=set)
+    """The jobs that wait for an answer about their planned writes."""
 
     @property
     def free(self) -> bool:
-        return self.ready.done() and self.ready.exception() is None and len(self.jobs) < SLOTS
+        return self.ready.done() and self.ready.exception() is None and self.busy < SLOTS
 
-    def send(self, message: Job | Cancel) -> None:
+    @property
+    def busy(self) -> int:
+        """Jobs that wait for nobody's answer."""
+        return len(self.jobs) - len(self.asking)
+
+    def send(self, message: Job | Cancel | PlanAnswer) -> None:
         with suppress(OSError):  # it has died, which its reader tells
             self.connection.send(message)
 
@@ -117,6 +135,10 @@ class SolverPool:
                     solver.ready.set_exception(UsageError(reason))
             case Ended(id=id) | Cancelled(id=id) | Postponed(id=id):
                 solver.jobs.pop(id, None)
+                solver.asking.discard(id)
+                self._on_message(message)
+            case PlanAsked(id=id):
+                solver.asking.add(id)
                 self._on_message(message)
             case _:
                 self._on_message(message)
@@ -148,7 +170,7 @@ class SolverPool:
             free = [solver for solver in self._solvers if solver.free]
             if not free:
                 return
-            solver = min(free, key=lambda candidate: len(candidate.jobs))
+            solver = min(free, key=lambda candidate: candidate.busy)
             job = self._waiting.popleft()
             solver.jobs[job.id] = job
             self._on_start(job)
@@ -162,15 +184,24 @@ class SolverPool:
             solver.send(Cancel(id))
         return not solvers
 
+    def answer(self, message: PlanAnswer) -> None:
+        """Hand on the answer about a plan."""
+        for solver in self._solvers:
+            if message.id in solver.asking:
+                solver.asking.discard(message.id)
+                solver.send(message)
+
     async def stop(self, seconds: float, hurries: Callable[[], bool]) -> None:
         """Begin nothing more, give running jobs so many seconds to end, and end the processes.
+
+        Nobody waits for a job that waits for an answer itself.
 
         Args:
             hurries: Whether to wait no longer.
         """
         self._stopping = True
         deadline = time.monotonic() + seconds
-        while self.running and time.monotonic() < deadline and not hurries():
+        while any(solver.busy for solver in self._solvers) and time.monotonic() < deadline and not hurries():
             await asyncio.sleep(0.05)
         solvers = list(self._solvers)
         for solver in solvers:

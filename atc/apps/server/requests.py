@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -13,7 +13,7 @@ from atc.modes import parse
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 
-__all__ = ["MAX_BODY", "BadRequestError", "SolveRequest", "read_request"]
+__all__ = ["MAX_BODY", "BadRequestError", "PlanDecision", "SolveRequest", "read_plan_answer", "read_request"]
 
 MAX_BODY = 64 * 1024
 """Bytes of a request's body."""
@@ -41,6 +41,7 @@ class SolveRequest(BaseModel):
         mode: As `atc solve --mode`; by default the server's.
         max_reflections: Most revisions of a program; by default as the profile says.
         background: Answer at once with an id.
+        events: Keep the events of a solve in the background for its readers.
         max_tokens, max_seconds, max_cost: As of `atc solve`, at most what the key may use.
     """
 
@@ -50,6 +51,7 @@ class SolveRequest(BaseModel):
     mode: str | None = None
     max_reflections: int | None = Field(default=None, ge=0, le=10)
     background: bool = False
+    events: bool = False
     max_tokens: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -89,22 +91,43 @@ class SolveRequest(BaseModel):
         return mode
 
     def digest(self) -> str:
-        """The same for requests that ask for the same, in the background or not."""
-        data = self.model_dump(exclude={"background"})
+        """The same for requests that ask for the same, in the background or not, with their events or without."""
+        data = self.model_dump(exclude={"background", "events"})
         data = {name: value for name, value in data.items() if value is not None or name not in _LIMITS}
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
+class PlanDecision(BaseModel):
+    """The body of `POST /v1/solve/{id}/plan`: the id of a plan, and whether its writes may be sent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    plan: str
+    approve: bool
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
 def read_request(body: bytes) -> SolveRequest:
     """Raises: BadRequestError: The body is no JSON object (400), or a field is wrong (422)."""
+    return _read(SolveRequest, body, '{"query": "…"}')
+
+
+def read_plan_answer(body: bytes) -> PlanDecision:
+    """Raises: BadRequestError: as `read_request`."""
+    return _read(PlanDecision, body, '{"plan": "…", "approve": true}')
+
+
+def _read(kind: type[Body], body: bytes, example: str) -> Body:
     try:
         data: Any = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BadRequestError(400, f"the body is no JSON: {error}") from None
     if not isinstance(data, dict):
-        raise BadRequestError(400, 'the body is no JSON object; send {"query": "…"}')
+        raise BadRequestError(400, f"the body is no JSON object; send {example}")
     try:
-        return SolveRequest.model_validate(data)
+        return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = str(first["loc"][0]) if first["loc"] else None

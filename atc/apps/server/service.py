@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
+from atc.apps.server.history import EventHistory, EventQueue, ToldEvent
 from atc.apps.server.keys import Client
-from atc.apps.server.messages import Cancelled, Ended, Job, JobEvent, Message, Postponed
+from atc.apps.server.messages import Cancelled, Ended, Job, JobEvent, Message, PlanAnswer, PlanAsked, Postponed
 from atc.apps.server.metrics import ServerMetrics
 from atc.apps.server.pool import SolverPool
 from atc.apps.server.requests import BadRequestError, SolveRequest
@@ -33,24 +35,26 @@ MAX_STARTS = 3
 RETRY_SECONDS = 2.0
 """Seconds before what could not be written is tried again."""
 
+RECENT = 100
+"""Solves in the list of a client."""
+
 Result = TypeVar("Result")
-EventQueue: TypeAlias = "asyncio.Queue[tuple[str, str] | None]"
-"""Names and JSON of events."""
 
 
 @dataclass(eq=False)
 class LiveSolve:
-    """A solve that is not over. `ended` has its solution as JSON; None if it was cancelled."""
+    """A solve that is not over. `ended` has its solution as JSON; None if it was cancelled.
+
+    `plan` are the planned writes that it asks about now, `answers` what was answered, by the ids of the plans.
+    """
 
     row: StoredSolve
     ended: asyncio.Future[str | None]
     starts: int
-    readers: list[EventQueue] = field(default_factory=list)
-
-    def read(self) -> EventQueue:
-        """A queue of the events from now on; None ends them."""
-        self.readers.append(asyncio.Queue())
-        return self.readers[-1]
+    events: bool
+    history: EventHistory = field(default_factory=EventHistory)
+    plan: PlanAsked | None = None
+    answers: dict[str, bool] = field(default_factory=dict)
 
 
 class SolveService:
@@ -73,7 +77,7 @@ class SolveService:
         """Start the processes, then go on with what a stopped server has left. Raises: UsageError."""
         await self.pool.start()
         for row in await self._stored(self._store.recover):
-            self._begin(row, events=False)
+            self._begin(row, events=row.request.events)
 
     async def stop(self, hurries: Callable[[], bool]) -> None:
         """Let running solves end; what does not within GRACE seconds, or until somebody hurries, goes on at the next
@@ -99,7 +103,7 @@ class SolveService:
         """Record a request, and run it unless that was done before.
 
         Args:
-            events: They are sent for `LiveSolve.read`; not those of a repeated request whose first one had no reader.
+            events: They are told in its history; not those of a repeated request whose first one had no reader.
         Returns: Its id, and the solve; None for one that is over. Raises: BadRequestError: It is not accepted.
         """
         if request.max_cost is not None and not self._has_price:
@@ -108,26 +112,57 @@ class SolveService:
         id = uuid.uuid4().hex
         row, new = await self._stored(lambda: self._store.accept(id, client, request, idempotency))
         if new:
-            return row.id, self._begin(row, events=events)
+            return row.id, self._begin(row, events=events or request.events)
         return row.id, self._live.get(row.id)
 
     def _begin(self, row: StoredSolve, *, events: bool) -> LiveSolve:
-        live = self._live[row.id] = LiveSolve(row, asyncio.get_running_loop().create_future(), row.starts)
-        self._submit(live, events)
+        live = self._live[row.id] = LiveSolve(row, asyncio.get_running_loop().create_future(), row.starts, events)
+        self._submit(live)
         return live
 
-    def _submit(self, live: LiveSolve, events: bool) -> None:
+    def _submit(self, live: LiveSolve) -> None:
         if live.ended.done():  # cancelled while it could not be written down
             return
         row, request = live.row, live.row.request
         journal = self._store.journal(row.id) if row.durable else None
-        job = Job(row.id, request.query, request.mode, request.max_reflections, journal, events, request.limits)
-        self.pool.submit(job)
+        asks = live.events or request.background  # else nobody learns the id before the end
+        self.pool.submit(
+            Job(
+                row.id, request.query, request.mode, request.max_reflections, journal, live.events, asks, request.limits
+            )
+        )
+
+    def live(self, client: Client, id: str) -> LiveSolve | None:
+        """A solve of a client that is not over; None if there is none."""
+        live = self._live.get(id)
+        return live if live is not None and live.row.client == client.name else None
 
     async def find(self, client: Client, id: str) -> tuple[str, str | None] | None:
         """The state of a client's solve, and its solution as JSON once it is done; None if there is no such solve."""
         row = await self._stored(lambda: self._store.find(client, id))
         return (row[0].state, row[1]) if row is not None else None
+
+    async def recent(self, client: Client) -> list[dict[str, object]]:
+        """The latest solves of a client, newest first; `asks`: one waits for an answer about its planned writes."""
+        rows = await self._stored(lambda: self._store.recent(client, RECENT))
+        asking = {id for id, live in self._live.items() if live.plan is not None}
+        return [asdict(row) | {"asks": row.id in asking} for row in rows]
+
+    def answer(self, live: LiveSolve, plan: str, approved: bool) -> None:
+        """Approve the planned writes of a solve, or decline them: the first answer holds, and may be repeated.
+
+        Raises: BadRequestError: 409 if another answer was given, or this plan is not asked about.
+        """
+        if (earlier := live.answers.get(plan)) is not None:
+            if earlier is not approved:
+                raise BadRequestError(409, f"this plan was {'approved' if earlier else 'declined'} before", "approve")
+            return
+        if live.plan is None or live.plan.plan != plan:
+            raise BadRequestError(409, "this plan is not asked about; GET the solve to see the one that is", "plan")
+        live.plan = None
+        live.answers[plan] = approved
+        self.pool.answer(PlanAnswer(live.row.id, plan, approved))
+        live.history.add("PlanAnswered", json.dumps({"plan": plan, "approved": approved}))
 
     async def solution(self, client: Client, id: str, live: LiveSolve | None) -> str:
         """The solution of a solve as JSON, when it has one. Raises: BadRequestError: It was cancelled (409)."""
@@ -141,15 +176,26 @@ class SolveService:
 
     async def events(
         self, client: Client, id: str, live: LiveSolve | None, reader: EventQueue | None
-    ) -> AsyncIterator[tuple[str, str]]:
-        """The events that come to a reader, as name and JSON; the last one is `Solution`."""
+    ) -> AsyncIterator[ToldEvent]:
+        """The events that come to a reader; the last one is `Solution`, or `Cancelled` with the error."""
         while reader is not None and (event := await reader.get()) is not None:
             yield event
-        yield "Solution", await self.solution(client, id, live)
+        try:
+            yield ToldEvent("Solution", await self.solution(client, id, live))
+        except BadRequestError as error:
+            yield ToldEvent("Cancelled", json.dumps({"error": {"message": str(error), "field": None}}))
 
-    def hung_up(self, live: LiveSolve | None) -> None:
+    def hung_up(self, live: LiveSolve | None, reader: EventQueue | None = None) -> None:
         """Nobody waits on this connection any longer: a solve that ends with its connection is cancelled."""
-        if live is None or live.row.durable or live.ended.done():
+        if live is None:
+            return
+        live.history.forget(reader)
+        if not live.row.durable:
+            self.cancel(live)
+
+    def cancel(self, live: LiveSolve) -> None:
+        """Stop a solve. One with a journal that runs has a Solution in the end, which tells what it has written."""
+        if live.ended.done():
             return
         if self.pool.cancel(live.row.id):
             self._on_message(Cancelled(live.row.id))
@@ -159,6 +205,9 @@ class SolveService:
     def _on_start(self, job: Job) -> None:
         if (live := self._live.get(job.id)) is not None:
             live.starts += 1
+            live.plan = None
+            live.answers.clear()
+            live.history.restart()
         self._task(self._record(lambda: self._store.started(job.id)))
 
     async def _record(self, work: Callable[[], None]) -> None:
@@ -169,12 +218,15 @@ class SolveService:
     def _on_message(self, message: Message) -> None:
         match message:
             case JobEvent(id=id, name=name, data=data):
-                live = self._live.get(id)
-                for reader in live.readers if live is not None else ():
-                    reader.put_nowait((name, data))
+                if (live := self._live.get(id)) is not None:
+                    live.history.add(name, data)
+            case PlanAsked(id=id, data=data):
+                if (live := self._live.get(id)) is not None:
+                    live.plan = message
+                    live.history.add("PlanAsked", data)
             case Ended(id=id):
                 self.metrics.ended(message)
-                self._task(self._finish(id, message.solution))
+                self._task(self._finish(id, message.solution, message.status))
             case Cancelled(id=id):
                 self.metrics.cancelled()
                 self._task(self._record(lambda: self._store.cancel(id)))
@@ -182,15 +234,15 @@ class SolveService:
             case Postponed(id=id):
                 live = self._live.get(id)
                 if live is not None:
-                    asyncio.get_running_loop().call_later(RETRY_SECONDS, self._submit, live, bool(live.readers))
+                    asyncio.get_running_loop().call_later(RETRY_SECONDS, self._submit, live)
             case _:
                 pass
 
-    async def _finish(self, id: str, solution: str) -> None:
+    async def _finish(self, id: str, solution: str, status: str) -> None:
         """Record a solution, as soon as the disk lets us, and hand it to who waits."""
         while True:
             try:
-                await self._stored(lambda: self._store.finish(id, solution))
+                await self._stored(lambda: self._store.finish(id, solution, status))
                 break
             except BadRequestError:  # its journal has it, too: nothing is lost
                 self._resolve(id, solution, forget=False)
@@ -201,8 +253,8 @@ class SolveService:
         live = self._live.pop(id, None) if forget else self._live.get(id)
         if live is not None and not live.ended.done():
             live.ended.set_result(solution)
-            for reader in live.readers:
-                reader.put_nowait(None)
+            live.plan = None
+            live.history.end()
 
     def _on_lost(self, job: Job) -> None:
         """A process died: what has a journal goes on, unless it has cost several processes already."""
@@ -210,7 +262,7 @@ class SolveService:
         if live is None:
             return
         if live.row.durable and live.starts < MAX_STARTS:
-            self._submit(live, job.events)
+            self._submit(live)
             return
         reason = "the process of this solve ended; what it has written until then is not undone"
         solution = unsolved(job.query, self._model, 1, reason)

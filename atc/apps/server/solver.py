@@ -19,8 +19,20 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from atc.agent import SIMULATED_NOW, Agent
+from atc.apps.server.approval import PlanApproval
 from atc.apps.server.compute_turn import ComputeTurn
-from atc.apps.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message, Postponed, Ready, Refused
+from atc.apps.server.messages import (
+    Cancel,
+    Cancelled,
+    Ended,
+    Job,
+    JobEvent,
+    Message,
+    PlanAnswer,
+    Postponed,
+    Ready,
+    Refused,
+)
 from atc.apps.server.model_queue import queued
 from atc.apps.server.settings import ServerSettings
 from atc.apps.unsolved import unsolved
@@ -37,6 +49,7 @@ from sandbox.journal.journal import JournalUnavailableError
 from sandbox.pool import workers
 
 if TYPE_CHECKING:
+    from atc.write_gate import ConfirmPlan
     from protocols.simulator import Session, Simulator
 
 __all__ = ["SolverAgents", "ended_with", "main"]
@@ -94,7 +107,7 @@ class SolverAgents:
             return self._agents[mode]
 
     @contextmanager
-    def solving(self, job: Job, sink: EventSink) -> Iterator[Agent]:
+    def solving(self, job: Job, sink: EventSink, confirm: ConfirmPlan) -> Iterator[Agent]:
         """An agent for one job, in a simulated world of its own where the API is simulated."""
         world: Session | None = None
         if self._simulator is not None:
@@ -103,6 +116,8 @@ class SolverAgents:
             agent.on_event = sink
             limits = agent.settings.question_limits.within(job.limits)
             agent.settings = replace(agent.settings, question_limits=limits)
+            if job.asks:
+                agent.settings = replace(agent.settings, options=replace(agent.settings.options, confirm_plan=confirm))
             if job.max_reflections is not None and agent.settings.mode.reflections:
                 agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
             yield agent
@@ -116,6 +131,7 @@ class _SolverProcess:
         self._connection = connection
         self._sending = threading.Lock()
         self._running: dict[str, Interruption] = {}
+        self._approvals: dict[str, PlanApproval] = {}
 
     def serve(self) -> None:
         """Take jobs until the pipe ends."""
@@ -135,6 +151,8 @@ class _SolverProcess:
                         threading.Thread(target=self._solve, args=(job, interruption), daemon=True).start()
                     case Cancel(id=id) if id in self._running:
                         self._running[id].set()
+                    case PlanAnswer(id=id, plan=plan, approved=approved) if id in self._approvals:
+                        self._approvals[id].answer(plan, approved)
 
     def _send(self, message: Message) -> None:
         with self._sending, suppress(OSError):
@@ -153,6 +171,7 @@ class _SolverProcess:
             traceback.print_exc()
             message = self._failed(job, 1, f"an error of the server ended this solve ({type(error).__name__})")
         self._running.pop(job.id, None)
+        self._approvals.pop(job.id, None)
         self._send(message)
 
     def _solved(self, job: Job, interruption: Interruption) -> Message:
@@ -161,9 +180,12 @@ class _SolverProcess:
             if journal is not None and (data := recorded_solution(journal)) is not None:
                 data.pop("exit_code", None)
                 return ended_with(job.id, data)
-            with self._agents.solving(job, partial(self._on_event, job, turn)) as agent:
+            approval = self._approvals[job.id] = PlanApproval(job.id, self._send, interruption, turn)
+            with self._agents.solving(job, partial(self._on_event, job, turn), approval.confirm) as agent:
                 solution = agent.solve(job.query, journal=journal, interruption=interruption)
-            return Cancelled(job.id) if solution.status == "interrupted" else ended_with(job.id, solution.to_json())
+            if solution.status == "interrupted" and job.journal is None:
+                return Cancelled(job.id)
+            return ended_with(job.id, solution.to_json())  # of what was stopped, too: it tells which writes were sent
 
     def _on_event(self, job: Job, turn: ComputeTurn, event: Event) -> None:
         turn.follow(event)

@@ -24,7 +24,7 @@ from atc.apps.server.requests import BadRequestError, SolveRequest
 from protocols.errors import UsageError
 from protocols.private_files import not_ours
 
-__all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RequestStore", "State", "StoredSolve"]
+__all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RecentSolve", "RequestStore", "State", "StoredSolve"]
 
 State = Literal["pending", "running", "done", "cancelled"]
 
@@ -37,12 +37,13 @@ KEPT_DAYS = 7
 RESERVE = 64 * 1024 * 1024
 """Bytes that stay free on the disk, for the solves that were accepted: nothing more is accepted below that."""
 
-_VERSION = 1
+_VERSION = 2
+"""Version 1 had no `status`."""
 _TABLES = """
 CREATE TABLE solves (
     id TEXT PRIMARY KEY, client TEXT NOT NULL, idempotency TEXT, digest TEXT NOT NULL, request TEXT NOT NULL,
     durable INTEGER NOT NULL, state TEXT NOT NULL, starts INTEGER NOT NULL DEFAULT 0, accepted REAL NOT NULL,
-    ended REAL, solution BLOB, UNIQUE (client, idempotency)
+    ended REAL, solution BLOB, status TEXT, UNIQUE (client, idempotency)
 );
 CREATE INDEX by_time ON solves (client, accepted);
 CREATE INDEX unfinished ON solves (client) WHERE state IN ('pending', 'running');
@@ -64,6 +65,17 @@ class StoredSolve:
     durable: bool
     state: State
     starts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecentSolve:
+    """A line in the list of a client's solves: `accepted` in seconds since 1970, `status` of a Solution, or None."""
+
+    id: str
+    query: str
+    state: State
+    status: str | None
+    accepted: float
 
 
 class RequestStore:
@@ -101,6 +113,10 @@ class RequestStore:
             (tables,) = base.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not tables:
                 base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+            elif version == 1:
+                base.executescript(
+                    f"BEGIN; ALTER TABLE solves ADD COLUMN status TEXT; PRAGMA user_version = {_VERSION}; COMMIT;"
+                )
             elif version != _VERSION:
                 raise UsageError(f"{self.file} is of another version of atc; name another folder with --journal")
         except (OSError, sqlite3.Error) as error:
@@ -191,22 +207,35 @@ class RequestStore:
         with self._writing():
             self._base.execute("UPDATE solves SET state = 'running', starts = starts + 1 WHERE id = ?", (id,))
 
-    def finish(self, id: str, solution: str) -> None:
+    def finish(self, id: str, solution: str, status: str) -> None:
         """Record a solution, given as JSON, unless the solve is over; its journal is then not needed any longer."""
         text = zlib.compress(solution.encode("utf-8"), 1)
         with self._writing():
             self._base.execute(
-                "UPDATE solves SET state = 'done', ended = ?, solution = ? WHERE id = ? AND state != 'done'",
-                (time.time(), text, id),
+                "UPDATE solves SET state = 'done', ended = ?, solution = ?, status = ?"
+                " WHERE id = ? AND state != 'done'",
+                (time.time(), text, status, id),
             )
-        for end in ("", "-wal", "-shm"):
-            Path(f"{self.journal(id)}{end}").unlink(missing_ok=True)
+        self._remove_journal(id)
 
     def cancel(self, id: str) -> None:
         """Record that nobody waits for a solve any longer."""
         with self._writing():
             statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE id = ? AND state != 'done'"
             self._base.execute(statement, (time.time(), id))
+        self._remove_journal(id)
+
+    def _remove_journal(self, id: str) -> None:
+        for end in ("", "-wal", "-shm"):
+            Path(f"{self.journal(id)}{end}").unlink(missing_ok=True)
+
+    def recent(self, client: Client, most: int) -> list[RecentSolve]:
+        """The latest solves of a client, newest first."""
+        statement = (
+            "SELECT id, json_extract(request, '$.query'), state, status, accepted FROM solves WHERE client = ?"
+            " ORDER BY accepted DESC LIMIT ?"
+        )
+        return [RecentSolve(*row) for row in self._base.execute(statement, (client.name, most))]
 
     def find(self, client: Client, id: str) -> tuple[StoredSolve, str | None] | None:
         """A solve of a client, with its solution as JSON once it is done; None if there is none."""

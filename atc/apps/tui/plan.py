@@ -11,7 +11,7 @@ from atc.apps.tui.text import visible
 from protocols.json_path import Step, readable_path
 from sandbox.egress.write_plan import PlannedValue, PlannedWrite, WriteDifference, WritePlan
 
-__all__ = ["MOST", "WIDEST", "difference_lines", "place_text", "plan_lines", "shortened", "unhidden"]
+__all__ = ["MOST", "WIDEST", "difference_lines", "place_text", "plan_lines", "plan_review", "shortened", "unhidden"]
 
 WIDEST = 200
 """Characters of one value that are shown; its name and how long it is are shown in any case."""
@@ -41,6 +41,25 @@ def plan_lines(plan: WritePlan) -> list[str]:
     return [unhidden(line) for line in lines]
 
 
+def plan_review(plan: WritePlan) -> dict[str, object]:
+    """The same as data for a page, in which no text holds a character that is not seen.
+
+    `writes` has the new ones, each with its `number`, its `request` in a line, its `values` as name, value and origin,
+    and how many `more` are not shown; `reads` the uncertain reads, and `approved` the number of writes approved before.
+    """
+    writes = [
+        {
+            "number": write.number,
+            "request": unhidden(_request_line(write)),
+            "values": [[unhidden(text) for text in row] for row in _value_rows(write, plan)],
+            "more": max(0, len(write.values) - MOST),
+        }
+        for write in plan.asked
+    ]
+    reads = [unhidden(read.tool or f"{read.method} {read.url}") for read in plan.uncertain_reads]
+    return {"writes": writes, "reads": reads, "approved": len(plan.writes) - len(writes)}
+
+
 def difference_lines(difference: WriteDifference) -> list[str]:
     """A write that was stopped, value by value against the planned one."""
     lines = [f"stopped before it was sent: {difference.tool}: {difference.method} {difference.url}"]
@@ -62,10 +81,15 @@ def unhidden(line: str) -> str:
 
 def _write_lines(write: PlannedWrite, plan: WritePlan) -> Iterator[str]:
     yield _request_line(write)
-    for value in write.values[:MOST]:
-        yield f"     {place_text(value.place)}: {shortened(value.value)}  ({_origin(value, plan)})"
+    for name, text, origin in _value_rows(write, plan):
+        yield f"     {name}: {text}  ({origin})"
     if len(write.values) > MOST:
         yield "     and more values, which are NOT shown here"
+
+
+def _value_rows(write: PlannedWrite, plan: WritePlan) -> list[tuple[str, str, str]]:
+    """Name, value and origin of the values that are shown of a write."""
+    return [(place_text(v.place), shortened(v.value), _origin(v, plan)) for v in write.values[:MOST]]
 
 
 def _request_line(write: PlannedWrite) -> str:

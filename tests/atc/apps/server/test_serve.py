@@ -69,6 +69,7 @@ def test_a_question_is_answered_with_its_solution(serving: Serving) -> None:
         "id": reply.headers["Location"].rpartition("/")[2],
         "state": "done",
         "solution": solution,
+        "plan": None,
     }
 
 

@@ -154,7 +154,7 @@ def test_a_store_counts_and_recovers(tmp_path: Path) -> None:
         store.accept("a", LOCAL, request, None)
         store.accept("b", LOCAL, request, "key")
         store.accept("c", LOCAL, SolveRequest(query="x", background=True), None)
-        store.finish("c", '{"answer": 1}')
+        store.finish("c", '{"answer": 1}', "answered")
         store.close()
 
         store = RequestStore(tmp_path)
