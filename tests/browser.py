@@ -71,6 +71,11 @@ class Browser:
         yield
         self._ask("POST", "frame/parent")
 
+    def narrow(self, width: int, height: int) -> None:
+        """Give the page this size, also below the least width of a window, as a telephone has it."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+        self._ask("POST", "goog/cdp/execute", cmd="Emulation.setDeviceMetricsOverride", params=metrics)
+
     def logged(self) -> list[str]:
         """Errors in the console since the last look: what the page tried to load, or to run, and may not."""
         return [entry["message"] for entry in self._ask("POST", "se/log", type="browser")]
