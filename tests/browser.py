@@ -81,7 +81,10 @@ class Browser:
         return [entry["message"] for entry in self._ask("POST", "se/log", type="browser")]
 
     def screenshot(self, file: Path) -> None:
-        file.write_bytes(base64.b64decode(self._ask("GET", "screenshot")))
+        """What is to be seen now; as PNG or WebP, by the name of the file."""
+        params = {"format": file.suffix[1:]} | ({"quality": 80} if file.suffix == ".webp" else {})
+        shot = self._ask("POST", "goog/cdp/execute", cmd="Page.captureScreenshot", params=params)
+        file.write_bytes(base64.b64decode(shot["data"]))
 
     def _find(self, selector: str) -> str:
         return str(self._ask("POST", "element", using="css selector", value=selector)[_ELEMENT])

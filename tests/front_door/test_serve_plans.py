@@ -90,7 +90,7 @@ def test_two_clients_approve_a_plan_once(serving: Serving, api: LocalAPI) -> Non
         late = client.post(f"{path}/plan", json={"plan": plan["plan"], "approve": False})
 
     (write,) = plan["writes"]
-    assert write["request"].startswith("1. POST_alerts: POST http://")
+    assert (write["number"], write["tool"], write["request"]) == (1, "POST_alerts", f"POST {api.url}/alerts")
     assert write["values"] == [["text", '"storm"', "from the question"], ["level", "3", "from call 1: level"]]
     assert before == [] and writes(api) == [{"text": "storm", "level": 3}]
     assert [reply.json() for reply in replies] == [{"plan": plan["plan"], "approved": True}] * 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,10 @@ from atc.apps.cli.help_pages import BriefCommand
 from atc.apps.cli.options import agent_options, option, takes, workers_option
 from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http
 from atc.options import Options
-from protocols.errors import ATCError
+from protocols.errors import ATCError, UsageError
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
 
 __all__ = ["serve"]
 
@@ -67,8 +71,10 @@ def serve(options: _Options) -> None:
 
         prices = read_prices(Path(options.agent.prices) if options.agent.prices is not None else None)
         prices.required(identity(str(options.agent.model or default_model())))
-    protocol, agent = options.opened("plan" if options.ui else "allow" if options.agent.simulate else "deny")
-    resolve(protocol, agent)  # refuses a mode or an API whose writes cannot be planned, before a process starts
+    protocol, agent = options.opened("allow" if options.agent.simulate and not options.ui else "deny")
+    if options.ui and options.agent.writes is None:
+        agent = _planning(protocol, agent)
+    resolve(protocol, agent)  # what nothing can be done with is refused before a process starts
     pages = ui_routes(protocol.title, agent.writes, bool(agent.simulate)) if options.ui else []
     settings = ServerSettings(options.api, agent, options.workers, options.journal.absolute())
     failures: list[ATCError] = []
@@ -88,3 +94,15 @@ def serve(options: _Options) -> None:
     if failures:
         raise failures[0]
     say("stopped")
+
+
+def _planning(protocol: Protocol, agent: Options) -> Options:
+    """The options with writes that somebody approves on the page; as they were where writes cannot be planned."""
+    from atc.resolved import resolve
+
+    planning = replace(agent, writes="plan")
+    try:
+        resolve(protocol, planning)
+    except UsageError:  # by the mode, or because functions cannot be simulated; another reason is told by the caller
+        return agent
+    return planning

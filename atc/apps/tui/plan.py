@@ -44,13 +44,15 @@ def plan_lines(plan: WritePlan) -> list[str]:
 def plan_review(plan: WritePlan) -> dict[str, object]:
     """The same as data for a page, in which no text holds a character that is not seen.
 
-    `writes` has the new ones, each with its `number`, its `request` in a line, its `values` as name, value and origin,
-    and how many `more` are not shown; `reads` the uncertain reads, and `approved` the number of writes approved before.
+    `writes` has the new ones, each with its `number`, its `tool`, its `request` in a line, its `values` as name, value
+    and origin, and how many `more` are not shown; `reads` has the uncertain reads, and `approved` the number of writes
+    that were approved before.
     """
     writes = [
         {
             "number": write.number,
-            "request": unhidden(_request_line(write)),
+            "tool": unhidden(write.tool),
+            "request": unhidden(_request(write)),
             "values": [[unhidden(text) for text in row] for row in _value_rows(write, plan)],
             "more": max(0, len(write.values) - MOST),
         }
@@ -93,8 +95,12 @@ def _value_rows(write: PlannedWrite, plan: WritePlan) -> list[tuple[str, str, st
 
 
 def _request_line(write: PlannedWrite) -> str:
+    return f"{write.number}. {write.tool}: {_request(write)}"
+
+
+def _request(write: PlannedWrite) -> str:
     media_type = "" if write.media_type in _READABLE else f" as {write.media_type}"
-    return f"{write.number}. {write.tool}: {write.method} {write.url}{media_type}"
+    return f"{write.method} {write.url}{media_type}"
 
 
 def _origin(value: PlannedValue, plan: WritePlan) -> str:

@@ -11,6 +11,12 @@ const visible = (value) => String(value).replace(ACTING, (c) => `<U+${c.codePoin
 const json = (value, indent) => JSON.stringify(value, null, indent) ?? "";
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text);
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const ANSWERED = {
+  supported: "Answered",
+  qualified: "Answered; the model says what it assumed",
+  doubtful: "Answered, with findings against it",
+  unsupported: "Printed, but no reply supports it",
+};
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function element(tag, className, ...children) {
@@ -86,6 +92,7 @@ function clear(id, query) {
   $("stop").hidden = false;
   $("solve").hidden = false;
   $("error").textContent = "";
+  document.title = TITLE;
   figures();
 }
 
@@ -148,7 +155,8 @@ function showProgram(view, program, failedLine) {
 
 function callRow(view, index, tool, line) {
   if (!view.rows.has(index)) {
-    view.rows.set(index, element("li", "", element("span", "state", "…"), element("code", "", tool ?? "request"), element("small", "", line ? `line ${line}` : "")));
+    const place = [`call ${index + 1}`, ...(line ? [`line ${line}`] : [])].join(" · ");
+    view.rows.set(index, element("li", "", element("span", "state", "…"), element("code", "", tool ?? "request"), element("small", "", place)));
     view.calls.append(view.rows.get(index));
   }
   return view.rows.get(index);
@@ -156,10 +164,10 @@ function callRow(view, index, tool, line) {
 
 function showPlan(asked) {
   solve.plan = asked.plan;
-  const blocks = asked.writes.map(({ number, request, values, more }) => {
+  const blocks = asked.writes.map(({ number, tool, request, values, more }) => {
     const table = element("table", "", ...values.map(([name, value, origin]) => element("tr", "", element("th", "", name), element("td", "", element("code", "", value)), element("td", "quiet", origin))));
     table.querySelectorAll("th").forEach((cell) => (cell.scope = "row"));
-    return element("div", "write", element("p", "", element("b", "", request)), element("div", "wide", table), more ? element("p", "failed", `${count(more, "more value")} NOT shown here`) : "");
+    return element("div", "write", element("p", "", element("b", "", `${number}. ${tool}`), element("br"), element("code", "quiet", request)), element("div", "wide", table), more ? element("p", "failed", `${count(more, "more value")} NOT shown here`) : "");
   });
   const reads = asked.reads.map((name) => element("p", "quiet", `${name}: uncertain, for it reads what the writes before it may change; it is read again after them.`));
   $("plan-writes").replaceChildren(...blocks, ...reads);
@@ -169,7 +177,7 @@ function showPlan(asked) {
   $("plan").hidden = false;
   status(`Waiting for your approval of ${count(asked.writes.length, "write")}`);
   document.title = `Approve? · ${TITLE}`;
-  listPast();
+  refreshPast();
 }
 
 function hidePlan() {
@@ -195,7 +203,7 @@ function over(text) {
   hidePlan();
   $("stop").hidden = true;
   status(text);
-  listPast();
+  refreshPast();
   return true;
 }
 
@@ -236,12 +244,12 @@ const on = {
     const failed = call.status === null || call.status >= 400;
     const reply = call.error ?? json(call.response, 2);
     const state = `${call.status ?? (call.refused ? "not sent" : "no reply")}`;
-    const signs = ["simulated", "replayed"].filter((name) => call[name]).join(", ");
+    const place = [`call ${call.index + 1}`, call.line && `line ${call.line}`, call.ms && `${Math.round(call.ms)} ms`, call.simulated && "simulated", call.replayed && "as recorded"];
+    const name = element("code", "", call.tool ?? call.url ?? "request", element("span", "quiet", ` ${cut(json(call.arguments ?? {}), 200)}`));
     row.replaceChildren(
       element("span", failed ? "state failed" : "state good", state),
-      element("code", "", call.tool ?? call.url ?? "request", element("span", "quiet", ` ${cut(json(call.arguments ?? {}), 200)}`)),
-      element("small", "", [call.line ? `line ${call.line}` : "", call.ms ? `${Math.round(call.ms)} ms` : "", signs].filter(Boolean).join(" · ")),
-      element("details", "", element("summary", "", "Reply"), element("pre", "", cut(reply, SHOWN))),
+      element("details", "", element("summary", "", name), element("pre", "", cut(reply, SHOWN))),
+      element("small", "", place.filter(Boolean).join(" · ")),
     );
     solve.calls += 1;
     figures();
@@ -280,7 +288,7 @@ const on = {
     $("open-record").hidden = false;
     // Of a solve that was over before, or that broke off, the record alone has everything.
     if (isFirst || broken) showRecord();
-    return over(answer === null ? `Ended: ${solution.status}` : `Answered${standing ? `, ${standing}` : ""}`);
+    return over(answer === null ? `Ended: ${solution.status}` : ANSWERED[standing] ?? "Answered");
   },
   Cancelled: ({ error }) => over(visible(error.message)),
 };
@@ -316,7 +324,7 @@ async function listPast() {
   const { solves } = await (await request("GET", "/v1/solve")).json();
   const rows = solves.map(({ id, query, state, status: end, accepted, asks }) => {
     const name = asks ? "asks you" : state === "done" ? end ?? "done" : state;
-    const link = element("a", "", element("span", "query", query), element("small", asks ? "asks" : "", `${name} · ${new Date(accepted * 1000).toLocaleString()}`));
+    const link = element("a", "", element("span", "query", query), element("small", asks ? "asks" : "", `${name} · ${new Date(accepted * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`));
     link.href = `#${id}`;
     if (id === solve?.id) link.setAttribute("aria-current", "true");
     return element("li", "", link);
@@ -326,6 +334,9 @@ async function listPast() {
   if (focused) $("past").querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   return solves;
 }
+
+// Where it fails the old list stays: the open solve tells that the server is away.
+const refreshPast = () => listPast().catch(() => []);
 
 let pending = null; // the question under way, with the key that keeps a repeated one from being asked twice
 
@@ -352,9 +363,9 @@ async function ask(event) {
 async function openSolve() {
   const id = location.hash.slice(1);
   if (!id) return;
-  const solves = await listPast();
+  const solves = await refreshPast();
   watch(id, solves.find((row) => row.id === id)?.query ?? "");
-  listPast();
+  refreshPast(); // marks the open one
 }
 
 async function start() {
@@ -394,5 +405,5 @@ $("decline").addEventListener("click", () => answerPlan(false));
 $("stop").addEventListener("click", () => request("DELETE", `/v1/solve/${encodeURIComponent(solve.id)}`).catch((error) => ($("error").textContent = error.message)));
 $("record-button").addEventListener("click", () => ($("record").firstChild ? closeRecord() : showRecord()));
 window.addEventListener("hashchange", openSolve);
-document.addEventListener("visibilitychange", () => !document.hidden && !$("app").hidden && listPast().catch(() => {}));
+document.addEventListener("visibilitychange", () => !document.hidden && !$("app").hidden && refreshPast());
 start();
