@@ -161,8 +161,9 @@ def test_a_page_follows_a_server_that_restarts(browser: Browser, serving: Servin
     ask(browser, "Which restarted city is it?", "Writing a program")
     serving.kill()
     browser.until(lambda: "connection broke" in browser.text("#status"))
-    release.set()
     serving.start()
+    browser.until(lambda: browser.text("#status") == "Writing a program")
+    release.set()
     browser.until(lambda: browser.text("#status").startswith("Answered"))
 
     assert "<script>" in browser.text("#answer") and browser.count(".attempt") == 1

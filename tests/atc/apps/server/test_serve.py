@@ -198,7 +198,7 @@ def test_other_bad_requests_are_told_as_well(serving: Serving) -> None:
         replies = [
             client.post("/v1/solve", content=b'{"query": "x"}', headers={"Content-Type": "text/plain"}),
             client.get("/v1/nothing"),
-            client.get("/v1/solve"),
+            client.put("/v1/solve"),
             client.post("/v1/solve", json={"query": "x"}, headers={"Idempotency-Key": "k" * 300}),
             client.get("/v1/solve/unknown"),
         ]
