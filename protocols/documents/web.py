@@ -18,7 +18,16 @@ from protocols.errors import ProtocolError
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["MAX_BYTES", "DocumentRequest", "DocumentSigner", "SignIn", "display_name", "fetch", "web_origin"]
+__all__ = [
+    "MAX_BYTES",
+    "DocumentRequest",
+    "DocumentSigner",
+    "NoAccessError",
+    "SignIn",
+    "display_name",
+    "fetch",
+    "web_origin",
+]
 
 DocumentRequest: typing.TypeAlias = "requests.PreparedRequest"
 MAX_BYTES = 64 * 1024 * 1024  # bytes
@@ -27,6 +36,10 @@ _MAX_REDIRECTS = 10
 _REFUSALS = (401, 403)
 _HIDDEN = (*_REFUSALS, 404)
 """What a server answers for a document that it shows only to those who have signed in."""
+
+
+class NoAccessError(ProtocolError):
+    """The server does not answer, or wants a sign-in; another address there is no better."""
 
 
 class DocumentSigner(typing.Protocol):
@@ -72,8 +85,8 @@ def web_origin(address: str) -> str:
 def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
     """The bytes at an address.
 
-    Raises: ProtocolError: No answer, a refusal, or a web page in the place of a document. UsageError, APIError: The
-        credentials cannot be had.
+    Raises: NoAccessError: No answer, or a sign-in is needed. ProtocolError: Another refusal, or a web page in the place
+        of a document. UsageError, APIError: The credentials cannot be had.
     """
     import requests
 
@@ -91,9 +104,9 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
                 _check(reply, url, with_credential=signer is not None)
                 return _content(reply, url)
     except requests.Timeout:
-        raise ProtocolError(f"{url}: no answer in time") from None
+        raise NoAccessError(f"{url}: no answer in time") from None
     except requests.RequestException as error:
-        raise ProtocolError(f"{url}: cannot be reached ({type(error).__name__})") from None
+        raise NoAccessError(f"{url}: cannot be reached ({type(error).__name__})") from None
 
 
 def _reply(
@@ -137,7 +150,7 @@ def _check(reply: requests.Response, url: str, *, with_credential: bool) -> None
         remedy = "the credential of --auth was sent, so see whether it is the right one"
     remedy = f"{remedy}; or download the document and name the file"
     if reply.status_code in _REFUSALS:
-        raise ProtocolError(
+        raise NoAccessError(
             f"{url}: the server answered {reply.status_code} {reply.reason}: the document needs a sign-in; {remedy}"
         )
     if not reply.ok:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,9 @@ import click
 from atc.apps.cli import say
 from atc.apps.cli.config import NAME, Config, command_defaults
 from atc.apps.cli.documents import tell_left_out
-from atc.apps.cli.options import argument, option, takes
+from atc.apps.cli.find_document import documents_in, open_document
+from atc.apps.cli.options import agent_options, argument, option, takes
+from atc.options import Options
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +41,7 @@ $auth
 model = $model
 
 # Calls that may change something: "ask", "allow", "deny", "simulate" or "plan".
-# writes = "ask"
+$writes
 # Operations that there are not: a tag, an operation id, a tool, "GET", "/path/*" or "POST /path". The same with `only`
 # for those that there are, and with `reads` for those that change nothing whatever their method.
 $without
@@ -55,7 +59,8 @@ _KINDS = {"bearer": "TOKEN", "oauth2": "TOKEN", "apiKey": "API_KEY", "basic": "U
 
 @dataclass(frozen=True, kw_only=True)
 class _Options:
-    spec: str = argument(metavar="SPEC")
+    spec: str = argument(metavar="[SPEC]", default="")
+    agent: Options = agent_options("base_url", "auth", "only", "writes")
     deletions: bool | None = option(
         "--deletions/--no-deletions",
         default=None,
@@ -64,44 +69,136 @@ class _Options:
     force: bool = option("--force", is_flag=True, help=f"Overwrite an {NAME} that is there.")
 
 
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What goes into the file. `auth` holds what --auth or a question named; None for what the document needs."""
+
+    spec: str
+    protocol: Protocol
+    base_url: str = ""
+    auth: tuple[str, ...] | None = None
+    only: tuple[str, ...] = ()
+    writes: str = ""
+    deletions: bool = False
+    answers: bool = True
+    """False where nobody answered at the API's address."""
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables of the credentials."""
+        auth = (
+            self.auth if self.auth is not None else [_credentials(self.protocol)[n] for n in _required(self.protocol)]
+        )
+        return [text.partition(":env:")[2] for text in auth if ":env:" in text]
+
+    @property
+    def has_server(self) -> bool:
+        """False where the real API cannot be asked yet, because nobody said where it is."""
+        servers = self.protocol.servers
+        return _without_server(self.spec) or bool(self.base_url) or any(s.url.startswith("http") for s in servers)
+
+
 @click.command()
 @takes(_Options)
 def init(options: _Options) -> None:
     """Write atc.toml for the API of SPEC, so that `atc solve "QUESTION"` needs no options.
 
-    SPEC is what --api takes. The file goes into the working folder; it names the environment variables for the API's
-    credentials, and none of their values. Deletions are left out unless you want them (`without` in the file).
+    SPEC is what --api takes, or the address of an API that serves its document. At a terminal the rest is asked for,
+    each question with a default on Enter; the end is a first question, ready to run. Elsewhere nothing is asked, and
+    the only document of the folder is taken if there is no SPEC. The file goes into the working folder; it names the
+    environment variables for the API's credentials, and none of their values. Deletions are left out unless you want
+    them (`without` in the file).
     """
+    from atc.apps.cli.confirm import can_ask
     from atc.files import write_text
-    from atc.models import default_model
-    from protocols import load
 
     file = Path(NAME)
+    if isinstance(options.agent.base_url, Mapping):
+        raise UsageError("--base-url: atc init is for one API; write the addresses of several into the file")
     if file.exists() and not options.force:
-        raise UsageError(f"{file} exists; edit it, or overwrite it with --force")
-    if re.match(r"\w+://[^/]*@", options.spec):
-        raise UsageError(f"SPEC holds a user name or password, which {NAME} would keep; save the document to a file")
-    protocol = load(options.spec)
-    click.get_current_context().call_on_close(protocol.close)
-    tell_left_out(protocol)
-    without, about_deletions = _without(protocol, options.deletions)
-    credentials = _credentials(protocol)
-    required = _required(protocol)
-    text = _FILE.substitute(
-        title=_line(f"{protocol.title} {protocol.version}".strip() + f", {len(protocol.tools)} tools"),
-        api=_quoted(options.spec),
-        base_url=_base_url(protocol, options.spec),
-        auth=_auth(credentials, required),
-        model=_quoted(default_model()),
-        without=without,
-    )
-    write_text(file, text)
+        if not can_ask():
+            raise UsageError(f"{file} exists; edit it, or overwrite it with --force")
+        click.confirm(f"{file} exists. Write a new one in its place?", default=False, abort=True, err=True)
+    setup = _conversation(options) if can_ask() else _from_options(options)
+    click.get_current_context().call_on_close(setup.protocol.close)
+    write_text(file, _text(setup))
     _trust(file)
     say(f"wrote {file}")
-    if about_deletions:
-        say(about_deletions)
-    for step in _steps(protocol, options.spec, {name: credentials[name] for name in required}):
+    if not setup.deletions and (count := sum(tool.method == "DELETE" for tool in setup.protocol.tools)):
+        operations, be = f"{count} operation{'s' * (count > 1)} of the API", "is" if count == 1 else "are"
+        say(f'{operations} that can delete something {be} left out: without = ["DELETE"] in {NAME}')
+    for step in _steps(setup):
         say(step)
+    _first_question(setup, offers=can_ask())
+
+
+def _from_options(options: _Options) -> _Setup:
+    """What the command line says. Raises: UsageError: It names no document, and the folder has none or several."""
+    from protocols.choice import choose
+
+    spec = options.spec
+    if not spec:
+        paths = [str(path) for path in documents_in(Path())]
+        if len(paths) != 1:
+            which = f"this folder has several: {', '.join(paths[:5])}" if paths else "this folder has none"
+            raise UsageError(f"name an API document, as in atc init openapi.yaml; {which}")
+        spec = paths[0]
+    agent = options.agent
+    spec, protocol = open_document(spec, agent.auth)
+    tell_left_out(protocol)
+    choose(protocol, agent.only)
+    base_url = str(agent.base_url or "")
+    auth = tuple(agent.auth) or None
+    return _Setup(spec, protocol, base_url, auth, tuple(agent.only), agent.writes or "", bool(options.deletions))
+
+
+def _conversation(options: _Options) -> _Setup:
+    """What the user says at the terminal, where the command line has not said it."""
+    from atc.apps.cli import init_dialog as dialog
+    from protocols.choice import choose
+
+    agent = options.agent
+    document = dialog.ask_document(options.spec, tuple(agent.auth))
+    spec, protocol = document.spec, document.protocol
+    say(f"{_title(protocol)}, from {spec}")
+    tell_left_out(protocol)
+    is_remote = not _without_server(spec)
+    base_url, answers = str(agent.base_url or ""), True
+    if is_remote and not base_url:
+        base_url, answers = dialog.ask_server(protocol)
+    auth = document.auth
+    if not auth and is_remote:
+        auth = dialog.ask_auth(_credentials(protocol), _required(protocol))
+    only = tuple(agent.only) or dialog.ask_only(protocol)
+    chosen = choose(protocol, only)
+    writes = agent.writes or dialog.ask_writes(chosen)
+    deletions = bool(options.deletions)
+    if options.deletions is None and writes != "deny":
+        deletions = dialog.ask_deletions(chosen)
+    return _Setup(spec, protocol, base_url, auth or None, only, writes, deletions, answers)
+
+
+def _text(setup: _Setup) -> str:
+    """The content of the file."""
+    from atc.models import default_model
+
+    protocol = setup.protocol
+    writes = f"writes = {_quoted(setup.writes)}" if setup.writes else '# writes = "ask"'
+    only = f"only = {json.dumps(setup.only, ensure_ascii=False)}\n" if setup.only else ""
+    leaves_out = not setup.deletions and any(tool.method == "DELETE" for tool in protocol.tools)
+    return _FILE.substitute(
+        title=_line(_title(protocol)),
+        api=_quoted(setup.spec),
+        base_url=f"base-url = {_quoted(setup.base_url)}\n" if setup.base_url else _base_url(protocol, setup.spec),
+        auth=_auth(_credentials(protocol), _required(protocol), setup.auth),
+        model=_quoted(default_model()),
+        writes=writes,
+        without=f'{only}{"" if leaves_out else "# "}without = ["DELETE"]',
+    )
+
+
+def _title(protocol: Protocol) -> str:
+    return f"{protocol.title} {protocol.version}".strip() + f", {len(protocol.tools)} tools"
 
 
 def _credentials(protocol: Protocol) -> dict[str, str]:
@@ -135,35 +232,17 @@ def _required(protocol: Protocol) -> tuple[str, ...]:
     return ()
 
 
-def _auth(credentials: Mapping[str, str], required: Sequence[str]) -> str:
-    """The lines about credentials."""
+def _auth(credentials: Mapping[str, str], required: Sequence[str], named: Sequence[str] | None) -> str:
+    """The lines about credentials: those that were named, else those that the document needs."""
     lines = [
         "# Credentials as KIND:env:VARIABLE or KIND:file:PATH, never the secret itself (for basic, user:password)."
     ]
-    if required:
-        lines.append(f"auth = [{', '.join(_quoted(credentials[name]) for name in required)}]")
+    values = [credentials[name] for name in required] if named is None else list(named)
+    if values:
+        lines.append(f"auth = [{', '.join(map(_quoted, values))}]")
     further = [value for name, value in credentials.items() if name not in required]
-    lines += [f"# auth = [{_quoted(value)}]" for value in further or ([] if required else ["bearer:env:MY_TOKEN"])]
+    lines += [f"# auth = [{_quoted(value)}]" for value in further or ([] if values else ["bearer:env:MY_TOKEN"])]
     return "\n".join(lines) + "\n"
-
-
-def _without(protocol: Protocol, deletions: bool | None) -> tuple[str, str]:
-    """The line about operations that are left out, and what to say of it; asks about deletions at a terminal."""
-    from atc.apps.cli.confirm import can_ask
-
-    count = sum(tool.method == "DELETE" for tool in protocol.tools)
-    if not count:
-        return '# without = ["DELETE"]', ""
-    operations = f"{count} operation{'s' * (count > 1)} of the API"
-    if deletions is None and can_ask():
-        them = "it" if count == 1 else "them"
-        question = f"{operations} can delete something. May programs call {them}?"
-        deletions = click.confirm(question, default=False, err=True)
-    if deletions:
-        return '# without = ["DELETE"]', ""
-    setting = 'without = ["DELETE"]'
-    be = "is" if count == 1 else "are"
-    return setting, f"{operations} that can delete something {be} left out: {setting} in {NAME}"
 
 
 def _base_url(protocol: Protocol, spec: str) -> str:
@@ -203,25 +282,50 @@ def _trust(file: Path) -> None:
             trust(file, phrases)
 
 
-def _steps(protocol: Protocol, spec: str, required: Mapping[str, str]) -> list[str]:
-    """What to do next, a sentence each."""
-    steps = []
-    local = _without_server(spec)
-    if not local and not any(server.url.startswith("http") for server in protocol.servers):
+def _steps(setup: _Setup) -> list[str]:
+    """What is to be done before a question, a sentence each."""
+    protocol, steps = setup.protocol, []
+    if not setup.has_server:
         path = _server_path(protocol)
         where = f", which gets the document's path {path} where it has none of its own" if path else ""
         steps.append(
             f"the document names no server: put its address into {NAME} as base-url, or rehearse: --simulate{where}"
         )
-    if variables := [value.partition(":env:")[2] for value in required.values()]:
-        steps.append(f"the API wants credentials: {', '.join(f'export {name}=…' for name in variables)}")
-    wanted = {scheme.name: scheme.prefix for scheme in protocol.security_schemes if scheme.prefix}
-    for name, value in required.items():
-        if name in wanted:
-            variable = value.partition(":env:")[2]
-            steps.append(f'the document says that the value of {variable} begins with "{_line(wanted[name])} "')
-    steps.append('next: atc solve "YOUR QUESTION"' + ("" if local else "; with --simulate nothing leaves this machine"))
-    return [*steps, "atc doctor tells what is missing, such as the model"]
+    if unset := [name for name in setup.variables if not os.environ.get(name)]:
+        steps.append(f"the API wants credentials: {', '.join(f'export {name}=…' for name in unset)}")
+    prefixes = {scheme.name: scheme.prefix for scheme in protocol.security_schemes if scheme.prefix}
+    for name, variable in zip(_required(protocol), setup.variables, strict=False):
+        if name in prefixes:
+            steps.append(f'the document says that the value of {variable} begins with "{_line(prefixes[name])} "')
+    return steps
+
+
+def _first_question(setup: _Setup, *, offers: bool) -> None:
+    """Print a question that works as the command to run, and offer to run it; what the model lacks is said before."""
+    from atc.apps.cli import main
+    from atc.apps.cli.first_question import first_question
+    from atc.apps.cli.installation import model_check
+    from atc.models import default_model
+    from protocols.choice import choose
+
+    question = first_question(choose(setup.protocol, setup.only))
+    rehearses = not (setup.has_server and setup.answers) or not all(map(os.environ.get, setup.variables))
+    flags = ["--simulate"] if rehearses and not _without_server(setup.spec) else []
+    command = shlex.join(["atc", "solve", *flags]) + f' "{question or "YOUR QUESTION"}"'
+    model = model_check(default_model())
+    if model.state != "ok":
+        detail = model.detail.removeprefix("the default; ")
+        remedy = f"; {model.remedy}" if model.remedy and model.remedy not in detail else ""
+        say(f"there is no model yet: {detail}{remedy}; or name another one, as in export ATC_MODEL=openai:NAME")
+    say(
+        f"next: {command}"
+        + ("" if flags or _without_server(setup.spec) else "; with --simulate nothing leaves this machine")
+    )
+    if flags:
+        say("(--simulate: a server on this machine makes up the replies, so nothing real is asked)")
+    if offers and question and model.state == "ok" and click.confirm("Run it now?", default=True, err=True):
+        code = main.main(["solve", *flags, question], prog_name="atc", standalone_mode=False)
+        click.get_current_context().exit(code if isinstance(code, int) else 0)
 
 
 def _quoted(text: str) -> str:

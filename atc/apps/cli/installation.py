@@ -16,7 +16,7 @@ from atc.apps.cli.config import command_defaults, find_config, read_config
 from protocols.errors import ATCError
 from protocols.extras import install_command, requirements
 
-__all__ = ["Check", "installation"]
+__all__ = ["Check", "installation", "model_check"]
 
 _EXTRAS = {
     "openai": "models of OpenAI, and of any endpoint like it, `openai:NAME`",
@@ -72,14 +72,14 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
         yield Check("settings", "atc.toml", "broken", str(error), "edit it, or write a new one: atc init SPEC --force")
     from atc.models import default_model
 
-    yield _model_check(model if model and not os.environ.get("ATC_MODEL") else default_model())
+    yield model_check(model if model and not os.environ.get("ATC_MODEL") else default_model())
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         state: Literal["ok", "missing"] = "ok" if os.environ.get(variable, "").strip() else "missing"
         use = "the key of openai: models" if variable.endswith("KEY") else "their endpoint, if it is not OpenAI's"
         yield Check("settings", variable, state, use, "" if state == "ok" else f"export {variable}=…")
 
 
-def _model_check(name: str) -> Check:
+def model_check(name: str) -> Check:
     """The model that a solve would ask, as far as this machine tells."""
     from atc.engines import files
     from atc.engines.names import parse

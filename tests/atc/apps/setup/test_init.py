@@ -12,8 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from tests.atc.apps.terminal.pty_screen import PtyScreen
-from tests.atc_command import ATC
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +51,7 @@ def test_a_question_needs_no_option_afterwards(films: Path, endpoint: Callable[.
 
     assert result.exit_code == 0
     assert "export FILMS_TOKEN=…" in result.stderr
-    assert 'next: atc solve "YOUR QUESTION"' in result.stderr
+    assert 'next: atc solve --simulate "What is the ' in result.stderr
     assert settings() == {"api": str(films), "auth": ["token:env:FILMS_TOKEN"], "model": "local:qwen2.5-coder-1.5b"}
     solved = atc("solve", "Is there a film?", "--simulate", "--model", "openai:scripted")
     assert (solved.exit_code, solved.stdout) == (0, "True\n"), solved.stderr
@@ -146,17 +144,3 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     atc("init", "openapi.json", "--force", "--deletions")
     assert "without" not in settings()
     assert atc("run", "program.py", "--simulate").exit_code == 0
-
-
-@pytest.mark.parametrize(("answer", "wanted"), [("y\r", True), ("\r", False)])
-def test_somebody_at_a_terminal_is_asked_about_deletions(answer: str, wanted: bool) -> None:
-    """With the number of operations; no is the default."""
-    parts = document(servers=[{"url": "https://api.example"}])
-    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
-    Path("openapi.json").write_text(json.dumps(parts))
-    with PtyScreen([ATC, "init", "openapi.json"], columns=120) as terminal:
-        terminal.wait("1 operation of the API can delete something. May programs call it?")
-        terminal.press(answer)
-        assert terminal.finish() == 0
-
-    assert ("without" in settings()) != wanted
