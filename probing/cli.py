@@ -378,7 +378,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
         return 1 if broken else 0
     table = Table()
     for column in ("tool", "change", "where", "what"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for change in changes:
         colour = "red" if is_breaking(change) else "yellow"
         where, text = escape(visible(change.path)), escape(visible(change.text))

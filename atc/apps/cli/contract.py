@@ -61,7 +61,9 @@ def show(options: _Options) -> None:
         if options.as_json:
             print_json(rows)
             return
-        table = Table("tool", "bodies", "statuses", title=Text(one_line(f"Observed of {protocol.title}")))
+        table = Table(title=Text(one_line(f"Observed of {protocol.title}")))
+        for column in ("tool", "bodies", "statuses"):
+            table.add_column(column, overflow="fold")
         for name, observations in sorted(observed.items()):
             statuses = ", ".join(f"{status}: {count}" for status, count in sorted(observations.statuses.items()))
             table.add_row(name, str(observations.bodies), statuses)

@@ -60,18 +60,24 @@ def doctor(strict: bool, as_json: bool) -> None:
 
 def _print(layers: Sequence[Layer], checks: Sequence[Check]) -> None:
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    from rich.padding import Padding
+    from rich.text import Text
 
     from atc.apps.tui.text import visible
 
-    console = Console()
-    table = Table("layer", "what it gives", "active", "reason")
+    console = Console(highlight=False)
+
+    def tell(state: str, name: str, detail: str, remedy: str = "") -> None:
+        head = Text.assemble((f"{state} ", {"ok": "green", "broken": "red"}.get(state, "yellow")), (name, "bold"))
+        console.print(Padding(head + Text(f": {visible(detail)}" if detail else ""), (0, 0, 0, 2)))
+        if remedy:  # in one line, so that it can be copied
+            console.print(Text(f"    → {visible(remedy)}"), soft_wrap=True)
+
+    console.print("Layers of the sandbox", style="bold")
     for layer in layers:
-        table.add_row(layer.name, WHAT.get(layer.name, ""), "yes" if layer.active else "no", layer.reason)
-    console.print(table)
-    table = Table("installation", "", "state", "detail, and the remedy")
-    for check in checks:
-        remedy = f"\n→ {check.remedy}" if check.remedy else ""
-        table.add_row(check.part, check.name, check.state, escape(visible(check.detail) + remedy))
-    console.print(table)
+        tell("ok" if layer.active else "missing", layer.name, layer.reason or WHAT.get(layer.name, ""))
+    for part in dict.fromkeys(check.part for check in checks):
+        console.print(f"\n{part.capitalize()}", style="bold")
+        for check in checks:
+            if check.part == part:
+                tell(check.state, check.name, check.detail, check.remedy)

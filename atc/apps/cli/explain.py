@@ -68,7 +68,7 @@ def explain(options: _Options) -> None:
     console = Console()
     table = Table(title=f"{len(opened.tools)} of {total} tools, the likeliest first")
     for column in ("tool", "also", "shown"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for name in opened.ranked:
         detail = "described" if name in opened.details else "in short"
         table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), detail)

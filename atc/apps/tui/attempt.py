@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.rule import Rule
 from rich.text import Text
 
@@ -15,6 +16,17 @@ from atc.fault import Attribution, Fault
 from sandbox.records import CallRecord
 
 __all__ = ["attempt_parts", "revision_reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A rule with a title; where the title does not fit, the title alone, since a rule would cut it."""
+
+    title: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        fits = self.title.cell_len + 2 <= options.max_width
+        yield Rule(self.title, style="dim", align="left") if fits else self.title
 
 
 def attempt_parts(
@@ -42,7 +54,7 @@ def attempt_parts(
         failed = fault.line if fault else None
         title = Text(f"program {number}")
         title.append(f" · {reason}" if reason else "", style="yellow")
-        parts.append(Rule(title, style="dim", align="left"))
+        parts.append(_Heading(title))
         parts.append(revision_code(before, program, failed) if before else program_code(program, failed))
         parts += map(call_row, calls)
         if fault and output.strip():

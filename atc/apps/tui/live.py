@@ -113,17 +113,29 @@ class LiveView:
         self._nodes: dict[int, SearchNode] = {}
         self._faulty = self._reason = ""
         self._tokens = 0
-        self._lock = threading.RLock()  # calls end in threads of their own
-        self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=FRAMES, transient=True)
+        # Calls end in threads of their own. Frames are drawn under the lock, too: those of Live's own thread may come
+        # between the rendering of a print and its writing, which erases lines that were printed for good.
+        self._lock = threading.RLock()
+        self._ended = threading.Event()
+        self._live = Live(console=console, get_renderable=self.moving, auto_refresh=False, transient=True)
 
     def __enter__(self) -> LiveView:
         self._live.start()
+        threading.Thread(target=self._draw, name="frames", daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._finish_search()
-        self._finish_attempt()
-        self._live.stop()
+        self._ended.set()
+        with self._lock:
+            self._finish_search()
+            self._finish_attempt()
+            self._live.stop()
+
+    def _draw(self) -> None:
+        while not self._ended.wait(1 / FRAMES):
+            with self._lock:
+                if self._live.is_started:
+                    self._live.refresh()
 
     def __call__(self, event: Event) -> None:
         with self._lock:
@@ -171,11 +183,13 @@ class LiveView:
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Leave the terminal alone while the block runs."""
-        self._live.stop()
+        with self._lock:
+            self._live.stop()
         try:
             yield
         finally:
-            self._live.start()
+            with self._lock:
+                self._live.start()
 
     def moving(self) -> RenderableType:
         """The part that is redrawn continuously; never taller than the terminal."""
