@@ -2,6 +2,7 @@
 # make test   lint, types, tests
 # make docs   the documentation site in site/, its links and anchors checked; make links checks the external ones
 # make newest  the check of programs by the newest ty, and whatever came out since constraints.txt: weekly, by hand
+# make peers  the frameworks that docs/comparison.md and docs/integrations.md are run with
 # They make the environment .venv first, and need make and Python 3.11 or newer: PYTHON=python3.12 names another one.
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := .venv/bin
 MODEL := local:qwen2.5-coder-1.5b
 ASK := $(BIN)/atc solve --model $(MODEL) --api protocols/samples/cinema.yaml --simulate
 
-.PHONY: newest env model demo test lint types unit docs links
+.PHONY: newest env model demo test lint types unit peers docs links
 
 # A step of the demo says what it does, and how long it took.
 define step
@@ -63,6 +64,12 @@ newest:
 	build/newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade ty # beyond our bound, too
 	build/newest/bin/ty --version
 	build/newest/bin/pytest tests/atc/assist/check tests/front_door/test_core_weight.py
+
+# ADK wants another google-genai than the extra `providers`, and so an environment of its own.
+peers: env
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
+	$(PYTHON) -m venv .venv-adk
+	.venv-adk/bin/python -m pip install --quiet --disable-pip-version-check 'google-adk[mcp]==2.13.0'
 
 docs: env
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -1,0 +1,16 @@
+from atc import Agent
+from protocols import Protocol
+
+
+def stock(product: str) -> int:
+    """How many pieces of a product are in stock.
+
+    Args:
+        product: Name of the product.
+    """
+    return {"desk lamp": 12, "oak shelf": 0}[product.lower()]
+
+
+tools = Protocol.from_functions([stock], reads=["stock"])
+with Agent(tools, model="openai:gpt-5") as agent:
+    print(agent.solve("How many desk lamps are in stock?").answer)
