@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from atc.events import Event, EventSink
 from atc.help import open_help
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
 
 __all__ = ["SIMULATED_NOW", "Agent"]
+
+Value = TypeVar("Value")
 
 
 class Agent:
@@ -160,6 +162,28 @@ class Agent:
                 self._closing.callback(self._opened.close)
             return self._opened
 
+    @overload
+    def solve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        interruption: Interruption | None = None,
+        *,
+        answer_type: type[Value],
+    ) -> Solution[Value]: ...
+
+    @overload
+    def solve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        interruption: Interruption | None = None,
+        *,
+        answer_type: Any = None,
+    ) -> Solution: ...
+
     def solve(
         self,
         query: str,
@@ -185,6 +209,26 @@ class Agent:
             that no JSON Schema can be made for.
         """
         return self._solve(self._task(query, tools, journal, answer_type), self.on_event, interruption)
+
+    @overload
+    async def asolve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        *,
+        answer_type: type[Value],
+    ) -> Solution[Value]: ...
+
+    @overload
+    async def asolve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        *,
+        answer_type: Any = None,
+    ) -> Solution: ...
 
     async def asolve(
         self,

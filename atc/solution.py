@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.evidence import Finding
@@ -17,9 +17,17 @@ from atc.question_limits import LimitName
 from sandbox.records import CallRecord, Run, Source
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from atc.program.choices import Choice
     from atc.search_tree import SearchNode
     from sandbox.egress.write_plan import WritePlan
+
+    Value = TypeVar("Value", default=Any, covariant=True)  # a bare Solution is one of any type
+else:
+    from typing import TypeVar
+
+    Value = TypeVar("Value", covariant=True)
 
 __all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"]
 
@@ -92,7 +100,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Solution:
+class Solution(Generic[Value]):
     """All attempts at a question, with the answer of the last.
 
     `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
@@ -100,8 +108,8 @@ class Solution:
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
-    order; it is empty in the other modes. `value` is the answer as the type that was asked for (`answer_type`), and no
-    part of the JSON.
+    order; it is empty in the other modes. `value` is the answer as the type that was asked for (`answer_type`), None
+    where `answer` is None, and no part of the JSON.
     `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`. `cost` is in
     US dollars, by the price table; None where the model has no price in it, or its endpoint does not count tokens.
     `limit` is the limit of the question that ended the solve, with the status "limit"; such a solve can go on.
@@ -122,7 +130,7 @@ class Solution:
     unsupported: bool = False
     tree: tuple[SearchNode, ...] = ()
     write_plan: WritePlan | None = None
-    value: Any = None
+    value: Value = None  # type: ignore[assignment] # None where there is no answer
     cost: float | None = None
     limit: LimitName | None = None
 

@@ -1,0 +1,124 @@
+"""What a type checker and `inspect` see of an agent: each option with its type, and an answer of the type asked for."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from atc import Agent, run_program
+from atc.options import Options
+
+ROOT = Path(__file__).resolve().parents[2]
+
+RIGHT = """\
+from typing import Literal
+from pydantic import BaseModel
+import atc
+
+class Invoice(BaseModel):
+    total: float
+
+def double(number: int) -> int:
+    return 2 * number
+
+agent = atc.Agent(tools=[double, "openapi.yaml", "mcp:https://tools.example.com/mcp"], model="openai:any", max_tools=5)
+reveal_type(agent.solve("How many?", answer_type=int).value)  # int
+reveal_type(agent.solve("Which?", answer_type=list[int]).value)  # list[int]
+reveal_type(agent.solve("Which?", answer_type=Invoice).value)  # Invoice
+reveal_type(agent.solve("Which?", answer_type=list[Invoice]).value)  # list[Invoice]
+reveal_type(agent.solve("Which?", answer_type=Literal["a", "b"]).value)  # Any
+reveal_type(agent.solve("Which?").value)  # Any
+reveal_type(agent.as_tool())  # (str) -> str
+reveal_type(agent.as_tool(asynchronous=True))  # (str) -> Awaitable[str]
+reveal_type(atc.run_program("openapi.yaml", "print(1)", writes="plan"))  # ProgramResult
+
+async def ask() -> dict[str, float]:
+    return (await agent.asolve("How much?", answer_type=dict[str, float])).value
+
+def told(solution: atc.Solution) -> str:
+    return solution.answer or solution.message
+
+told(agent.solve("How many?", answer_type=int))
+"""
+
+WRONG = """\
+import atc
+
+atc.Agent("openapi.yaml", seed="three")
+atc.Agent("openapi.yaml", writes="sometimes")
+atc.Agent("openapi.yaml", modle="openai:any")
+"""
+
+
+REVEALED = re.compile(r'Revealed type is "(.*)"$')
+Check = Callable[[Path], tuple[list[str], list[int]]]
+
+
+def checked_by_mypy(file: Path) -> tuple[list[str], list[int]]:
+    """The types that are revealed, and the lines with an error."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(file)]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    revealed = [
+        re.sub(r"\b[a-z_]+\.(?=[a-zA-Z])|^def ", "", match[1]) for line in lines if (match := REVEALED.search(line))
+    ]
+    return revealed, [int(line.split(":")[1]) for line in lines if ": error: " in line]
+
+
+def checked_by_pyright(file: Path) -> tuple[list[str], list[int]]:
+    """The same by the checker of editors."""
+    (file.parent / "pyrightconfig.json").write_text(
+        json.dumps({"extraPaths": [str(ROOT)], "typeCheckingMode": "strict", "pythonVersion": "3.11"})
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "basedpyright",
+        "--outputjson",
+        "--pythonpath",
+        sys.executable,
+        "-p",
+        str(file.parent),
+    ]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    diagnostics = report["generalDiagnostics"]
+    texts = [re.fullmatch(r'Type of ".*" is "(.*)"', entry["message"], re.DOTALL) for entry in diagnostics]
+    errors = sorted({entry["range"]["start"]["line"] + 1 for entry in diagnostics if entry["severity"] == "error"})
+    return [text[1] for text in texts if text is not None], errors
+
+
+@pytest.mark.parametrize("check", [checked_by_mypy, checked_by_pyright])
+def test_an_answer_has_the_type_that_was_asked_for(tmp_path: Path, check: Check) -> None:
+    """Where a checker cannot follow a type (a Literal), the value is Any."""
+    file = tmp_path / "right.py"
+    file.write_text(RIGHT)
+
+    revealed, errors = check(file)
+
+    assert revealed == re.findall(r"reveal_type\(.*  # (.*)", RIGHT)
+    assert errors == []
+
+
+@pytest.mark.parametrize("check", [checked_by_mypy, checked_by_pyright])
+def test_a_wrong_option_is_an_error_in_the_editor(tmp_path: Path, check: Check) -> None:
+    file = tmp_path / "wrong.py"
+    file.write_text(WRONG)
+
+    assert check(file)[1] == [3, 4, 5]
+
+
+def test_inspect_sees_each_option() -> None:
+    """Also of what runs a program alone."""
+    options = [option.name for option in fields(Options)]
+    agent, program = inspect.signature(Agent).parameters, inspect.signature(run_program).parameters
+
+    assert list(agent) == ["tools", *options]
+    assert list(program) == ["tools", "program", *options]
+    assert agent["seed"].default == 0
