@@ -98,7 +98,8 @@ def test_a_last_revision_that_does_not_fit_is_a_failure(towns: LocalAPI) -> None
     solution = Agent(towns.protocol, model=model, max_reflections=1).solve(QUESTION, answer_type=Place)
 
     assert solution.status == "failed"
-    assert solution.answer is solution.value is None
+    assert solution.answer is None
+    assert solution.value is None
     assert "population: Input should be a valid integer" in solution.message
     assert len(solution.attempts) == 2
 
