@@ -24,6 +24,8 @@ __all__ = ["first_question"]
 _VERBS = frozenset({"all", "fetch", "find", "get", "list", "query", "read", "search"})
 _DISPLAY = ("name", "title", "label", "subject", "summary", "description", "status")
 """Fields that say what an item is, the most telling first."""
+_OBJECT, _CHAIN, _IDENTIFIER = 100, 200, 300
+"""Ranks: a list's item before an object, before a second call; an identifier comes last, since it says nothing."""
 
 
 def first_question(protocol: Protocol) -> str:
@@ -50,7 +52,7 @@ def _of_objects(graph: ProtocolGraph, tools: list[Tool]) -> Iterator[tuple[int, 
         schema = tool.response_schema
         rank, field = _field(graph.protocol, schema) if schema and not _item(graph, tool) else (0, "")
         if field:
-            yield 100 + rank, f"What is the {field} of the {_noun(tool)}?"
+            yield _OBJECT + rank, f"What is the {field} of the {_noun(tool)}?"
 
 
 def _of_chains(graph: ProtocolGraph, reading: list[Tool], free: list[Tool]) -> Iterator[tuple[int, str]]:
@@ -64,7 +66,7 @@ def _of_chains(graph: ProtocolGraph, reading: list[Tool], free: list[Tool]) -> I
         rank, field = _field(graph.protocol, schema) if source and schema else (0, "")
         if source and field:
             of_item = f"the first {_noun(tool)} of " if item else ""
-            yield 200 + rank, f"What is the {field} of {of_item}the first {_noun(names[source.tool])}?"
+            yield _CHAIN + rank, f"What is the {field} of {of_item}the first {_noun(names[source.tool])}?"
 
 
 def _item(graph: ProtocolGraph, tool: Tool) -> Schema | None:
@@ -97,8 +99,9 @@ def _field(protocol: Protocol, schema: Schema) -> tuple[int, str]:
     for rank, name in enumerate(_DISPLAY):
         if name in named:
             return rank, name
-    others = [name for name in scalars if not is_identifier(name)] or list(scalars)
-    return len(_DISPLAY), " ".join(words(others[0])) if others else ""
+    others = [name for name in scalars if not is_identifier(name)]
+    rank = len(_DISPLAY) if others else _IDENTIFIER
+    return rank, " ".join(words(next(iter(others or scalars), "")))
 
 
 def _noun(tool: Tool) -> str:
