@@ -89,7 +89,7 @@ def test_two_clients_approve_a_plan_once(serving: Serving, api: LocalAPI) -> Non
         solution = serving.ended(path.rpartition("/")[2])["solution"]
         late = client.post(f"{path}/plan", json={"plan": plan["plan"], "approve": False})
 
-    (write,) = plan["writes"]
+    (write,) = plan["planned"]
     assert (write["number"], write["tool"], write["request"]) == (1, "POST_alerts", f"POST {api.url}/alerts")
     assert write["values"] == [["text", '"storm"', "from the question"], ["level", "3", "from call 1: level"]]
     assert before == [] and writes(api) == [{"text": "storm", "level": 3}]

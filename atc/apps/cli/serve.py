@@ -11,8 +11,8 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.help_pages import BriefCommand
-from atc.apps.cli.options import agent_options, option, takes, workers_option
-from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http
+from atc.apps.cli.options import option, takes, workers_option
+from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http, served_options
 from atc.options import Options
 from protocols.errors import ATCError, UsageError
 
@@ -24,11 +24,7 @@ __all__ = ["serve"]
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(ServingOptions):
-    agent: Options = agent_options(
-        *("document", "service", "program", "network", "clock", "model", "mode", "limit"),
-        choices=("plan", "allow", "deny", "simulate"),
-        writes="deny; with --ui plan, else with --simulate allow",
-    )
+    agent: Options = served_options("deny; with --ui plan, else with --simulate allow", "plan")
     ui: bool = option(
         "--ui", is_flag=True, common=True, help="Serve a page at /, where one asks, watches and approves writes."
     )

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     from protocols.model import Protocol
 
 __all__ = ["ServingOptions", "address_of", "bound", "http_server", "is_loopback", "run_http"]
+__all__ += ["served_options"]
+
+
+def served_options(default: str, *policies: str) -> Any:
+    """A field with the options of the agents of a server: the default of their writes policy in words, and the policies
+    that there are beside those of every server."""
+    groups = ("document", "service", "program", "network", "clock", "model", "mode", "limit")
+    return agent_options(*groups, choices=(*policies, "allow", "deny", "simulate"), writes=default)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +41,7 @@ class ServingOptions:
     """The API, where it is offered, and to whom."""
 
     api: tuple[str, ...] = api_option(required=True)
-    agent: Options = agent_options(
-        *("document", "service", "program", "network", "clock", "model", "mode", "limit"),
-        choices=("allow", "deny", "simulate"),
-        writes="deny; for atc serve allow with --simulate",
-    )
+    agent: Options = served_options("deny")
     host: str = option(
         "--host", default="127.0.0.1", show_default=True, metavar="H", common=True, help="Address to listen at."
     )

@@ -41,20 +41,17 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 
-_WRITES = {
-    "plan": "Changes are listed first, and made only if you approve the list.",
-    "deny": "Nothing is changed: writes are refused.",
-    "allow": "Changes are made without asking.",
-    "simulate": "Changes are simulated; the service keeps its data.",
-}
-
 _STATIC = Path(__file__).with_name("static")
 _TYPES = {"ui.css": "text/css", "ui.js": "text/javascript", "ui.svg": "image/svg+xml"}
 
 
 def ui_routes(title: str, writes: WritesPolicy | None, simulated: bool) -> list[Route]:
     """The routes of the page, for the API with this title; they hold nothing secret and need no key."""
-    notice = ("A simulated service made from the document. " if simulated else "") + _WRITES[writes or "deny"]
+    notice = "A simulated service made from the document. " if simulated else ""
+    if writes == "plan":
+        notice += "Changes are listed first, and made only if you approve the list."
+    else:
+        notice += f"What becomes of changes: {writes} (--writes)."
     template = Template((_STATIC / "ui.html").read_text("utf-8"))
     page = template.substitute(title=html.escape(title), notice=html.escape(notice))
     return [

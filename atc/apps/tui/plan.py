@@ -44,7 +44,7 @@ def plan_lines(plan: WritePlan) -> list[str]:
 def plan_review(plan: WritePlan) -> dict[str, object]:
     """The same as data for a page, in which no text holds a character that is not seen.
 
-    `writes` has the new ones, each with its `number`, its `tool`, its `request` in a line, its `values` as name, value
+    `planned` has the new ones, each with its `number`, its `tool`, its `request` in a line, its `values` as name, value
     and origin, and how many `more` are not shown; `reads` has the uncertain reads, and `approved` the number of writes
     that were approved before.
     """
@@ -59,7 +59,7 @@ def plan_review(plan: WritePlan) -> dict[str, object]:
         for write in plan.asked
     ]
     reads = [unhidden(read.tool or f"{read.method} {read.url}") for read in plan.uncertain_reads]
-    return {"writes": writes, "reads": reads, "approved": len(plan.writes) - len(writes)}
+    return {"planned": writes, "reads": reads, "approved": len(plan.writes) - len(writes)}
 
 
 def difference_lines(difference: WriteDifference) -> list[str]:

@@ -164,18 +164,18 @@ function callRow(view, index, tool, line) {
 
 function showPlan(asked) {
   solve.plan = asked.plan;
-  const blocks = asked.writes.map(({ number, tool, request, values, more }) => {
+  const blocks = asked.planned.map(({ number, tool, request, values, more }) => {
     const table = element("table", "", ...values.map(([name, value, origin]) => element("tr", "", element("th", "", name), element("td", "", element("code", "", value)), element("td", "quiet", origin))));
     table.querySelectorAll("th").forEach((cell) => (cell.scope = "row"));
     return element("div", "write", element("p", "", element("b", "", `${number}. ${tool}`), element("br"), element("code", "quiet", request)), element("div", "wide", table), more ? element("p", "failed", `${count(more, "more value")} NOT shown here`) : "");
   });
   const reads = asked.reads.map((name) => element("p", "quiet", `${name}: uncertain, for it reads what the writes before it may change; it is read again after them.`));
   $("plan-writes").replaceChildren(...blocks, ...reads);
-  $("plan-title").textContent = `${count(asked.writes.length, "write")} planned. Nothing was sent yet.`;
-  $("approve").textContent = `Approve and send ${asked.writes.length === 1 ? "it" : `all ${asked.writes.length}`}`;
+  $("plan-title").textContent = `${count(asked.planned.length, "write")} planned. Nothing was sent yet.`;
+  $("approve").textContent = `Approve and send ${asked.planned.length === 1 ? "it" : `all ${asked.planned.length}`}`;
   $("approve").disabled = $("decline").disabled = false;
   $("plan").hidden = false;
-  status(`Waiting for your approval of ${count(asked.writes.length, "write")}`);
+  status(`Waiting for your approval of ${count(asked.planned.length, "write")}`);
   document.title = `Approve? · ${TITLE}`;
   refreshPast();
 }
