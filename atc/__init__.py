@@ -12,7 +12,11 @@ from atc import _siblings
 
 _siblings.claim(_siblings.CORE)
 
-from protocols.schemes import LOADERS  # noqa: E402 - our own packages come first
+from sandbox.system import check_supported  # noqa: E402 - our own packages come first
+
+check_supported()
+
+from protocols.schemes import LOADERS  # noqa: E402 - what follows needs modules that Windows has not
 
 LOADERS["saved"] = "atc.apps.saved.tools:load_saved"
 

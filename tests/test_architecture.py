@@ -24,7 +24,7 @@ _LAYERS = {
         schema_fields documents calls mcp schemes sources combined choice dataflow contracts documentation render
         simulator.demand simulator.analysis simulator.world simulator.http simulator samples
     """,
-    "sandbox": "records truncation body_store body_forms language child pool provenance journal egress sandbox",
+    "sandbox": "system records truncation body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
         _siblings doors fault files interruption answer_type models engines question_limits query profile program
         diagnosis evidence retrieval knowledge search_tree solution solution_file events background hooks

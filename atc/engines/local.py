@@ -435,6 +435,8 @@ def default_threads() -> int:
 
 def _physical_cores() -> int:
     """Count the processor cores that this process may use; hardware threads of one core share its arithmetic."""
+    if not hasattr(os, "sched_getaffinity"):  # macOS: Apple's own processors have one thread a core
+        return os.cpu_count() or 1
     cores = set()
     for cpu in os.sched_getaffinity(0):
         siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")

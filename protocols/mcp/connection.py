@@ -59,7 +59,8 @@ _ERROR_LINES = 20
 
 _DIES_WITH_US = (
     "import ctypes, os, sys\n"
-    "ctypes.CDLL(None).prctl(1, 9)\n"  # PR_SET_PDEATHSIG: SIGKILL
+    "prctl = getattr(ctypes.CDLL(None), 'prctl', None)\n"  # Linux alone has it
+    "prctl and prctl(1, 9)\n"  # PR_SET_PDEATHSIG: SIGKILL
     "os.execvp(sys.argv[1], sys.argv[1:])\n"
 )
 """Runs the server's command, such that it does not outlive this process however that ends."""

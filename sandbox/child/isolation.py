@@ -2,7 +2,7 @@
 
 A layer that this kernel does not offer is reported with the reason and the others still stand. They are applied in
 the order of `LAYERS`: what needs privileges comes before they are given up. Linux system calls are made through
-ctypes, since Python has no functions for them.
+ctypes, since Python has no functions for them; elsewhere none is made, for a number there means another call.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import resource
 import signal
 import stat
 from typing import NamedTuple
+
+from sandbox.system import LINUX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
 
 RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """The number of kinds of file access in each Landlock version; later ones add none."""
+
+PORTABLE = ("folder", "rlimits")
+"""The layers that other systems have, too."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _apart: list[bool] = []
@@ -80,6 +85,8 @@ def confine(cpu: float, memory: int) -> Report:
 
 
 def _apply(name: str, apply_layer: Callable[[], None]) -> tuple[str, bool, str]:
+    if not LINUX and name not in PORTABLE:
+        return name, False, "only Linux has it"
     try:
         apply_layer()
     except (OSError, ValueError, AttributeError) as error:
@@ -107,7 +114,8 @@ def _no_new_privileges(walls: Walls) -> None:
 
 
 def _limits(cpu: float, memory: int) -> None:
-    _libc.mallopt(M_ARENA_MAX, 1)  # else each thread would reserve 64 MiB of the address space
+    if LINUX:
+        _libc.mallopt(M_ARENA_MAX, 1)  # else each thread would reserve 64 MiB of the address space
     seconds = max(1, int(cpu + 0.999))
     limits = {
         resource.RLIMIT_AS: (memory, memory),
@@ -119,11 +127,15 @@ def _limits(cpu: float, memory: int) -> None:
     }
     if _apart and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= _COUNTED_APART:
         limits[resource.RLIMIT_NPROC] = (THREADS, THREADS)
+    if not LINUX:
+        del limits[resource.RLIMIT_AS]
     for kind, (soft, hard) in limits.items():
         ceiling = resource.getrlimit(kind)[1]
         if ceiling != resource.RLIM_INFINITY:
             soft, hard = min(soft, ceiling), min(hard, ceiling)
         resource.setrlimit(kind, (soft, hard))
+    if not LINUX:
+        raise OSError("memory has no limit: only Linux holds a process to one; the other limits are set")
 
 
 def _user_namespace(walls: Walls) -> None:

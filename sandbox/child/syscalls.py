@@ -35,7 +35,7 @@ _SET_NAME = 15  # prctl: how Python names its threads
 _ANY_COMMAND = 0xFFFFFFFF
 """The bits of a command that the kernel looks at."""
 _FCNTL = (fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL)
-_IOCTL = (termios.FIONBIO, termios.FIONREAD, termios.FIOCLEX, termios.FIONCLEX, termios.TCGETS, termios.TIOCGWINSZ)
+_IOCTL = ("FIONBIO", "FIONREAD", "FIOCLEX", "FIONCLEX", "TCGETS", "TIOCGWINSZ")  # by name: macOS has not all of them
 """Commands on descriptors that Python uses. Others have the kernel signal a process of one's choice (F_SETOWN,
 F_SETSIG, FIOSETOWN), or type on a terminal (TIOCSTI)."""
 
@@ -52,7 +52,7 @@ def system_call_filter() -> tuple[bytes, str]:
         for name in _ALLOWED:
             if seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) >= 0:
                 rules.add_rule(seccomp.ALLOW, name)
-        for call, commands in (("fcntl", _FCNTL), ("ioctl", _IOCTL)):
+        for call, commands in (("fcntl", _FCNTL), ("ioctl", [getattr(termios, name) for name in _IOCTL])):
             for command in commands:
                 rules.add_rule(seccomp.ALLOW, call, seccomp.Arg(1, seccomp.MASKED_EQ, _ANY_COMMAND, command))
         rules.add_rule(

@@ -16,6 +16,7 @@ import socket
 from sandbox.child import worker
 from sandbox.child.isolation import Walls
 from sandbox.language.shims.catalogue import MODULES
+from sandbox.system import LINUX
 
 __all__ = ["main"]
 
@@ -38,7 +39,8 @@ def main(descriptor: int) -> None:
         request = json.loads(data)
         if "reap" in request:
             _, status, used = os.wait4(request["reap"], 0)
-            answer = [status, used.ru_utime, used.ru_stime, used.ru_maxrss]
+            memory = used.ru_maxrss if LINUX else used.ru_maxrss // 1024  # macOS counts bytes
+            answer = [status, used.ru_utime, used.ru_stime, memory]
         else:
             parent = os.getpid()
             child = os.fork()

@@ -1,0 +1,149 @@
+"""On macOS atc works with the layers that exist there, names the others, and refuses where all are asked for.
+
+No Mac was there: a Python that looks like one stands in for it (`mac/sitecustomize.py`), down to the workers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MAC = Path(__file__).with_name("mac")
+FILMS = str(ROOT / "tests" / "films.yaml")
+MISSING = ("no_new_privs", "user namespace", "network namespace", "capabilities", "parent", "landlock", "seccomp")
+WRAPPER = """#!{python} -S
+import os, sys
+words = sys.argv[1:]
+if "-c" in words:
+    words.insert(words.index("-c") + 1, "exec(open({mac!r}).read()); import sys; exec(sys.argv.pop(1))")
+os.execv({python!r}, [{python!r}, *words])
+"""
+PROGRAM = "print(sum(range(7)))"
+
+
+@pytest.fixture
+def mac(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python with arguments, in a process that has only what macOS has; so have those that it starts."""
+    wrapper = tmp_path / "python"
+    python = getattr(sys, "_base_executable", sys.executable)
+    wrapper.write_text(WRAPPER.format(python=python, mac=str(MAC / "sitecustomize.py")), "utf-8")
+    wrapper.chmod(0o755)
+    paths = os.pathsep.join([str(MAC), str(ROOT)])
+    environment = {"PYTHONPATH": paths, "MAC_PYTHON": str(wrapper), "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.mark.parametrize("package", ["protocols", "sandbox", "atc", "probing"])
+def test_every_module_imports(mac: Callable[..., subprocess.CompletedProcess[str]], package: str) -> None:
+    """No module needs at its import what only Linux has."""
+    names = sorted(
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for file in (ROOT / package).rglob("*.py")
+        if file.stem not in ("__main__", "__init__")
+    )
+    done = mac("-c", f"import importlib, atc\nfor name in {names!r}: importlib.import_module(name)")
+
+    assert done.stderr == ""
+
+
+def test_doctor_names_what_is_missing(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """The language, the process, the folder and most limits are there; each other layer has its reason."""
+    layers = json.loads(mac("-m", "atc", "doctor", "--json").stdout)["layers"]
+
+    assert [layer["name"] for layer in layers if layer["active"]] == ["policy", "process", "folder"]
+    reasons = {layer["name"]: layer["reason"] for layer in layers if not layer["active"]}
+    assert reasons == dict.fromkeys(MISSING, "only Linux has it") | {
+        "rlimits": "memory has no limit: only Linux holds a process to one; the other limits are set"
+    }
+
+
+def test_a_run_works_and_names_what_is_missing(
+    mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """`atc run` prints the answer, and on stderr each layer that is not there; CPU time is limited all the same."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate")
+    assert (done.returncode, done.stdout) == (0, "21\n")
+    assert [name for name in MISSING if f"{name} is not active: only Linux has it" not in done.stderr] == []
+
+    (tmp_path / "program.py").write_text("while True: pass")
+    endless = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--cpu", "1")
+    assert endless.returncode == 4, endless.stderr
+
+
+def test_strict_sandbox_refuses(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    """Whoever asks for all layers gets no run without them."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--strict-sandbox")
+
+    assert done.returncode == 2
+    assert "the sandbox is not whole on this machine" in done.stderr
+    assert "seccomp (only Linux has it)" in done.stderr
+
+
+def test_a_question_is_answered(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """A solve with `simulate`, from Python: the call goes through the worker to the simulated service."""
+    code = f"""
+from atc import Agent
+def model(messages): return "```python\\nprint(GET_film_latest()['title'] != '')\\n```"
+with Agent.from_openapi({FILMS!r}, simulate=True, model=model) as agent:
+    solution = agent.solve("Who is in the film?")
+    print([call.status for call in solution.attempts[0].calls], solution.attempts[0].run.stdout, end="")
+    print(*solution.attempts[0].run.missing_layers, sep="\\n")
+"""
+    done = mac("-c", code)
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == "[200] True"
+    assert "landlock is not active: only Linux has it" in done.stdout
+
+
+def test_documents_are_read_and_explained(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    """`atc check` finds an error in a program, and `atc explain` prints the prompt."""
+    (tmp_path / "program.py").write_text("print(get_film(1))")
+    checked = mac("-m", "atc", "check", "program.py", "--api", FILMS)
+    explained = mac("-m", "atc", "explain", "Who directed it?", "--api", FILMS, "--profile", "large")
+
+    assert (checked.returncode, explained.returncode, explained.stderr) == (1, 0, "")
+    assert 'unknown-name: "get_film" is not defined' in checked.stdout
+    assert "def GET_film_film_id_credits(" in explained.stdout
+
+
+def test_both_sides_of_mcp(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    """`atc mcp serve` offers the document's tools, and a program calls one of them, both on such a machine."""
+    serve = f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}; from atc.apps.cli import main; main()"
+    words = [str(tmp_path / "python"), "-c", serve, "mcp", "serve", "--api", FILMS, "--simulate"]
+    (tmp_path / "program.py").write_text("print('film' in str(search_tools(query='the credits of a film')))")
+    done = mac("-m", "atc", "run", "program.py", "--api", f"mcp:stdio:{shlex.join(words)}", "--writes", "allow")
+
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_cores_are_counted(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """A local model gets as many threads as there are processors."""
+    done = mac("-c", "from atc.engines.local import default_threads\nprint(default_threads())")
+
+    assert done.stdout.strip() == str(cores if (cores := os.cpu_count() or 1) < 8 else cores - 1), done.stderr
+
+
+def test_windows_is_told_where_atc_runs() -> None:
+    """One message instead of a missing module: WSL, or the image."""
+    absent = "for name in ('fcntl', 'resource', 'termios', 'pwd'): sys.modules[name] = None"
+    code = f"import sys\n{absent}\nsys.platform = 'win32'\nimport atc"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    assert done.stderr.splitlines()[-1].startswith("ImportError: atc does not run on Windows itself")
+    assert "`wsl --install`" in done.stderr and "`docker build -t atc .`" in done.stderr
