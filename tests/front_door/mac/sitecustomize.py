@@ -72,7 +72,7 @@ for _module, _names in LINUX_NAMES.items():
             delattr(_module, _name)
 ctypes.CDLL = _Library  # type: ignore[misc]
 os.open, builtins.open = _without_proc(os.open), _without_proc(open)
-os.wait4, resource.setrlimit = _waited, _limited  # type: ignore[assignment]
+os.wait4, resource.setrlimit = _waited, _limited
 sys.modules["pyseccomp"] = None  # type: ignore[assignment]
 _proxies = types.ModuleType("_scproxy")
 vars(_proxies).update(_get_proxy_settings=dict, _get_proxies=dict)
