@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tomllib
 import venv
 import zipfile
 from collections.abc import Callable
+from email import message_from_bytes
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,6 +26,9 @@ from tests.atc_command import QUESTION, RIGHT
 
 ROOT = Path(__file__).resolve().parents[4]
 PACKAGES = ("atc", "sandbox", "protocols", "probing", "benchmarks")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+_PYTHON = "Programming Language :: Python :: "
+PYTHONS = [line.removeprefix(_PYTHON) for line in PROJECT["classifiers"] if line.startswith(_PYTHON)]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +96,47 @@ def test_the_wheel_answers_a_question(
     assert home.returncode == 0 and str(ROOT) not in home.stdout + home.stderr
 
 
+def interpreter(version: str) -> str:
+    """A Python of this version, of uv or of pyenv; the test is skipped where this machine has none."""
+    command = ["uv", "python", "find", "--system", "--no-python-downloads", version]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 0:
+        return done.stdout.strip()
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    python = next(iter(sorted(root.glob(f"versions/{version}.*/bin/python"))), None)
+    return str(python) if python else pytest.skip(f"there is no Python {version} on this machine")
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_wheel_works_with_each_python(
+    release: tuple[Path, list[str]], films: Path, tmp_path: Path, python: str
+) -> None:
+    """Of each version that the classifiers name: a program is checked, and run in the sandbox."""
+    (tmp_path / "program.py").write_text('print(GET_search_film(query="The Long Tide")["results"][0]["title"])\n')
+    atc = ["uv", "run", "--no-project", "--isolated", "--python", interpreter(python)]
+    atc += ["--with", str(next(release[0].glob("*.whl"))), "atc"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    for words, printed in ((["check"], ""), (["run", "--simulate"], "The Long Tide\n")):
+        command = [*atc, *words, "program.py", "--api", str(films)]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        if "Failed to fetch" in done.stderr:
+            pytest.skip(f"the packages for Python {python} cannot be had: {done.stderr[-300:]}")
+        assert (done.returncode, done.stdout) == (0, printed), done.stderr
+
+
+def test_what_an_index_would_show(release: tuple[Path, list[str]]) -> None:
+    """The description has no picture and no link that leads nowhere outside the checkout."""
+    wheel = next(release[0].glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = message_from_bytes(archive.read(name))
+    links = re.findall(r"\]\(([^)\s]*)\)", str(metadata.get_payload()))
+
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    assert len(links) >= 1 and str(metadata.get_payload()).startswith("# atc")
+    assert metadata["Description-Content-Type"] == "text/markdown"
+
+
 def install(wheel: Path, folder: Path) -> Path:
     """A new environment with the wheel in it, whose dependencies are those of this one; its command `atc`."""
     venv.create(folder, symlinks=True)
@@ -111,8 +157,7 @@ def install(wheel: Path, folder: Path) -> Path:
 def test_the_citation_is_of_this_version() -> None:
     """CITATION.cff names the version of pyproject.toml, and the issue forms are YAML with a body."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
     assert citation["authors"] == [{"name": "The atc developers"}]
     for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
         assert yaml.safe_load(form.read_text("utf-8"))["body"]
