@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,8 @@ def test_the_site_has_every_page(checkout: Path) -> None:
     assert 'href="benchmarks.html#attribution"' in texts["attribution"]
     assert "atc retrieve build" in texts["commands"]
     assert "Solution" in texts["reference"]
+    links = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text("utf-8"))
+    assert links and [link for link in links if not (site / link).is_file()] == []
     assert not [name for name, text in texts.items() if 'src="http' in text or 'rel="stylesheet" href="http' in text]
 
 
