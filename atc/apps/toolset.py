@@ -1,8 +1,8 @@
 """An API as four typed functions, which any agent framework takes as its tools.
 
 Frameworks read a tool from a function: its name, types and docstring. So one set of functions serves all of them, and
-none needs an adapter. They take texts and return plain data, block while they work, and tell an error of ours in the
-result, so that the framework's model reads it and goes on.
+none needs an adapter. They take texts, block while they work, and tell an error of ours in the result, so that the
+framework's model reads it and goes on.
 """
 
 from __future__ import annotations
@@ -20,38 +20,26 @@ if TYPE_CHECKING:
 
 __all__ = ["open_toolset"]
 
-Function = Callable[..., dict[str, Any]]
-
-
 @contextmanager
-def open_toolset(source: Any, **options: Any) -> Iterator[list[Function]]:
-    """The functions solve, run_program, search_tools and describe_tool for an API, usable until the block ends.
+def open_toolset(source: Any, **options: Any) -> Iterator[list[Callable[..., Any]]]:
+    """The functions for an API, usable until the block ends: `Agent.as_tool()` under its name, which begins with
+    `ask_`, and run_program, search_tools and describe_tool, which give plain data.
 
     Args:
-        source: As `Agent.from_openapi` takes it.
+        source: As the first argument of Agent.
         options: Those of an Agent; `writes` is "deny" unless it is "allow" or "simulate", since nobody can be asked.
     Raises: ATCError: The document, an option or a credential will not do.
     """
-    from atc.agent import Agent
     from atc.apps.mcp_server.service import ToolService
     from atc.options import Options
+    from protocols.combined import gather
 
-    with (
-        Agent.from_openapi(source, **options) as agent,
-        ToolService(agent.protocol, Options(**options)) as service,
-    ):
-        yield _functions(service)
+    settings = Options(**options)
+    with ToolService(gather(source, settings.auth, settings.base_url), settings) as service:
+        yield [service.agent.as_tool(), *_functions(service)]
 
 
-def _functions(service: ToolService) -> list[Function]:
-    def solve(query: str) -> dict[str, Any]:
-        """Answer a question with the API: a model writes a program, which is run, and revised when it fails.
-
-        Args:
-            query: A question or a task, in plain words.
-        """
-        return _result(lambda: service.answer(query))
-
+def _functions(service: ToolService) -> list[Callable[[str], dict[str, Any]]]:
     def run_program(program: str) -> dict[str, Any]:
         """Run a program in a sandbox; it has no files and no network but the calls of the tools.
 
@@ -76,7 +64,7 @@ def _functions(service: ToolService) -> list[Function]:
         """
         return _result(lambda: service.describe_tool(name))
 
-    return [solve, run_program, search_tools, describe_tool]
+    return [run_program, search_tools, describe_tool]
 
 
 def _result(action: Callable[[], BaseModel]) -> dict[str, Any]:

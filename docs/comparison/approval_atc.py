@@ -1,5 +1,4 @@
 from atc import Agent, CallRecord
-from protocols import Protocol
 
 
 def refund(payment: str, reason: str) -> str:
@@ -18,5 +17,5 @@ def approve(call: CallRecord) -> bool:
     return input(f"{call.tool} {call.arguments}? ") == "y"
 
 
-with Agent(Protocol.from_functions([refund]), model="openai:gpt-5", writes="ask", confirm=approve) as agent:
+with Agent(refund, model="openai:gpt-5", writes="ask", confirm=approve) as agent:
     print(agent.solve("Refund payment p1001: it arrived broken.").answer)

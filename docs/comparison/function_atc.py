@@ -1,5 +1,4 @@
 from atc import Agent
-from protocols import Protocol
 
 
 def stock(product: str) -> int:
@@ -11,6 +10,5 @@ def stock(product: str) -> int:
     return {"desk lamp": 12, "oak shelf": 0}[product.lower()]
 
 
-tools = Protocol.from_functions([stock], reads=["stock"])
-with Agent(tools, model="openai:gpt-5") as agent:
+with Agent(stock, reads=["stock"], model="openai:gpt-5") as agent:
     print(agent.solve("How many desk lamps are in stock?").answer)

@@ -1,4 +1,4 @@
 from atc import Agent
 
-with Agent.from_openapi("mcp:stdio:python server.py", model="openai:gpt-5") as agent:
+with Agent("mcp:stdio:python server.py", model="openai:gpt-5") as agent:
     print(agent.solve("How many desk lamps are in stock?").answer)

@@ -1,4 +1,4 @@
 from atc import Agent
 
-with Agent.from_openapi("openapi.yaml", auth=["bearer:env:SHOP_TOKEN"], model="openai:gpt-5") as agent:
+with Agent("openapi.yaml", auth=["bearer:env:SHOP_TOKEN"], model="openai:gpt-5") as agent:
     print(agent.solve("Which orders of March are not paid?", answer_type=list[int]).value)

@@ -4,7 +4,7 @@ from fastapi import FastAPI
 
 from atc import Agent
 
-agent = Agent.from_openapi("openapi.yaml", auth=["bearer:env:SHOP_TOKEN"], writes="deny")
+agent = Agent("openapi.yaml", auth=["bearer:env:SHOP_TOKEN"], writes="deny")
 app = FastAPI()
 
 

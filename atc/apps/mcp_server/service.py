@@ -13,14 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self
 
 from atc.agent import SIMULATED_NOW, Agent
-from atc.apps.mcp_server.results import (
-    CheckedProgram,
-    FoundTool,
-    FoundTools,
-    ProgramRun,
-    SolvedQuestion,
-    ToolDocumentation,
-)
+from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, ProgramRun, ToolDocumentation
 from atc.diagnosis.attribution import attribute
 from atc.events import Event
 from atc.fault import Fault, Stage
@@ -70,7 +63,7 @@ class ToolService:
                 simulator = self._closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
                 options = replace(options, simulate=simulator.session(), now=now)
                 self._simulator = simulator
-            self._agent = self._closing.enter_context(Agent(protocol, **vars(options)))
+            self.agent = self._closing.enter_context(Agent(protocol, **vars(options)))
             failing.pop_all()
 
     def __enter__(self) -> Self:
@@ -98,7 +91,7 @@ class ToolService:
         import anyio.to_thread
 
         async with AsyncExitStack() as stack:
-            agent = self._agent
+            agent = self.agent
             if self._simulator is not None:
                 model = await anyio.to_thread.run_sync(lambda: agent.model)
                 agent = await stack.enter_async_context(
@@ -107,38 +100,29 @@ class ToolService:
             async for event in agent.astream(query):
                 yield event
 
-    def answer(self, query: str) -> SolvedQuestion:
-        """The same at once, for callers without asyncio. Raises: UsageError, ModelError."""
-        with ExitStack() as stack:
-            agent = self._agent
-            if self._simulator is not None:
-                world = self._simulator.session(query=query, rehearses=True)
-                agent = stack.enter_context(agent.within(agent.model, world))
-            return SolvedQuestion.model_validate(agent.solve(query))
-
     def check_program(self, program: str) -> CheckedProgram:
         """The diagnostics of a program, which is not run."""
 
         from atc.assist.check import check
 
         program = renamed(program, self.protocol.aliases)
-        diagnostics = check(program, Contract(self.protocol), graph=self._agent.graph)
+        diagnostics = check(program, Contract(self.protocol), graph=self.agent.graph)
         return CheckedProgram.model_validate({"diagnostics": diagnostics})
 
     def run_program(self, program: str) -> ProgramRun:
         """Run a program with the tools as its functions."""
-        run = self._agent.run_program(program).run
+        run = self.agent.run_program(program).run
         error, fault = run.error, None
         if error is not None:
             stage: Stage = "policy" if run.outcome == "refused" else "run"
             fault = Fault(stage, error.type, error.message, error.line, error.snippet)
-        return ProgramRun.of(run, fault, attribute(fault, run, self._agent.graph) if fault is not None else None)
+        return ProgramRun.of(run, fault, attribute(fault, run, self.agent.graph) if fault is not None else None)
 
     def search_tools(self, query: str, limit: int = _FOUND) -> FoundTools:
         """The tools that a question is likeliest to need, best first."""
         if not query.strip():
             raise UsageError("the query is empty")
-        ranked = tuple(self._agent.candidates.scores(query.strip()))[: max(1, limit)]
+        ranked = tuple(self.agent.candidates.scores(query.strip()))[: max(1, limit)]
         tools = [self.protocol.tool(name) for name in ranked]
         lines = [
             FoundTool(name=t.name, signature=signature(t), summary=sentence(t.description), writes=t.writes)
@@ -154,5 +138,5 @@ class ToolService:
             near = difflib.get_close_matches(name, [tool.name for tool in self.protocol.tools], n=1, cutoff=0.4)
             raise UsageError(f"there is no tool {name[:100]!r}{f'; did you mean {near[0]}?' if near else ''}")
         tool = self.protocol.tool(name)
-        text = documentation([tool], self._agent.graph, sources=[tool.name for tool in self.protocol.tools])
+        text = documentation([tool], self.agent.graph, sources=[tool.name for tool in self.protocol.tools])
         return ToolDocumentation(name=tool.name, documentation=text, reference=render_full([tool]))
