@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["open_toolset"]
 
+
 @contextmanager
 def open_toolset(source: Any, **options: Any) -> Iterator[list[Callable[..., Any]]]:
     """The functions for an API, usable until the block ends: `Agent.as_tool()` under its name, which begins with
