@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
+import shutil
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -76,6 +79,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault(missing, []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
+        elif item.get_closest_marker("docker") and not _has_engine():
+            left_out.setdefault("there is no Docker engine (docker info)", []).append(item)
     for needing in left_out.values():
         config.hook.pytest_deselected(items=needing)
         items[:] = [item for item in items if item not in needing]
@@ -84,6 +89,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("model"):  # one process reads the model, and no two ask it at once
             item.add_marker(pytest.mark.xdist_group("model"))
             item.add_marker(pytest.mark.timeout(900))
+
+
+@functools.cache
+def _has_engine() -> bool:
+    return (
+        shutil.which("docker") is not None and subprocess.run(["docker", "info"], capture_output=True).returncode == 0
+    )
 
 
 def _at_hand(file: str) -> bool:
