@@ -93,9 +93,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @functools.cache
 def _has_engine() -> bool:
-    return (
-        shutil.which("docker") is not None and subprocess.run(["docker", "info"], capture_output=True).returncode == 0
-    )
+    docker = shutil.which("docker")
+    return docker is not None and subprocess.run([docker, "info"], capture_output=True).returncode == 0
 
 
 def _at_hand(file: str) -> bool:
