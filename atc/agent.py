@@ -26,6 +26,7 @@ from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
 from atc.turns import Turn, follow_up
+from atc.wording import spoken
 from protocols.combined import gather
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
@@ -56,6 +57,7 @@ class Agent:
     """
 
     @takes(AgentArguments)
+    @spoken
     def __init__(self, arguments: AgentArguments) -> None:
         options = arguments.options()
         check_options(options)
@@ -295,6 +297,7 @@ class Agent:
         task = self._task(asked.query, asked.tools, asked.journal, asked.answer_type, asked.turns)
         return self._solve(task, self.on_event, interruption)
 
+    @spoken
     def _task(
         self,
         query: str,
@@ -329,6 +332,7 @@ class Agent:
 
         return start
 
+    @spoken
     def _solve(self, task: Asked, on_event: EventSink, interruption: Interruption | None) -> Solution:
         used_journal = task.journal if task.journal is not None else self.new_journal()
         runs_again = self.settings.mode.reruns or self.settings.writes == "plan"
@@ -351,6 +355,7 @@ class Agent:
             if task.journal is None and used_journal is not None:
                 used_journal.close()
 
+    @spoken
     def run_program(
         self, program: str, journal: Journal | None = None, on_output: Callable[[str, str], None] | None = None
     ) -> ProgramResult:

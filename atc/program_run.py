@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from atc.events import EventSink
+from atc.wording import worded
 from atc.write_gate import ConfirmPlan, WriteGate, check_plannable
 from sandbox import Journal
 from sandbox.egress.write_plan import WriteLedger
@@ -69,7 +70,7 @@ def run_under(
             gate = WriteGate(WriteLedger(), used, protocol, None, confirm_plan, on_event)
             return _run_planned(program, gate, used, open_sandbox, now, on_output)
     with open_sandbox(now=now, journal=journal, writes=writes, on_output=on_output) as sandbox:
-        return ProgramResult(sandbox.run(program))
+        return _result(sandbox.run(program))
 
 
 def _run_planned(
@@ -98,4 +99,10 @@ def _run_planned(
     if not executing and not gate.declined and on_output is not None:
         for stream, text in printed:
             on_output(stream, text)
-    return ProgramResult(run, gate.plan, gate.declined)
+    return _result(run, gate.plan, gate.declined)
+
+
+def _result(run: Run, plan: WritePlan | None = None, declined: str = "") -> ProgramResult:
+    if run.error is not None:
+        run = replace(run, error=replace(run.error, message=worded(run.error.message)))
+    return ProgramResult(run, plan, worded(declined))

@@ -11,6 +11,7 @@ from atc.agent import Agent
 from atc.options import Options, takes_all
 from atc.program.source import renamed
 from atc.program_run import ProgramResult
+from atc.wording import spoken
 from protocols.combined import gather
 from protocols.errors import ProgramRefused
 from sandbox.language.policy import compile_program
@@ -46,6 +47,7 @@ def run_program(arguments: _ProgramArguments) -> ProgramResult:
         return agent.run_program(arguments.program)
 
 
+@spoken
 def check_program(
     tools: object, program: str, *, auth: Sequence[str] = (), store: Path | None = None, question: str | None = None
 ) -> tuple[Diagnostic, ...]:

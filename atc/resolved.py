@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
 from atc.help import check_parts
 from atc.models import default_model
 from atc.models.base import AnyModel, checked_silence
 from atc.modes import Mode, open_mode, parse
-from atc.options import Options, WritesPolicy
+from atc.options import Options, SearchSettings, WritesPolicy
 from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
@@ -83,18 +82,55 @@ class Resolved:
         return replace(self, profile=profile.within(context))
 
 
-_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+_Kinds = tuple[tuple[type, ...], str]
+"""The types of a value, and what such a value is called."""
+
+_NUMBER: _Kinds = (int,), "a number"
+_PATH: _Kinds = (str, Path), "a path"
+_BY_KIND: Mapping[str, _Kinds] = {
+    "number": _NUMBER,
+    "count": _NUMBER,
+    "count or none": _NUMBER,
+    "amount": ((int, float), "a number"),
+    "moment": ((datetime,), "a datetime"),
     "mode": ((str,), "the name of a mode"),
-    "profile": ((str, Profile, NoneType), "the name of a profile, a file, or a Profile"),
-    "now": ((datetime, NoneType), "a datetime"),
+    "address": ((str, Mapping), "a URL, or a mapping of URLs by the name of their API"),
+    **dict.fromkeys(("place", "certificate", "file", "index", "folder"), _PATH),
 }
+_FUNCTION: _Kinds = (Callable,), "a function"  # type: ignore[assignment] # isinstance takes it
+_BY_NAME: Mapping[str, _Kinds] = {
+    "profile": ((str, Profile), "the name of a profile, a file, or a Profile"),
+    "limits": ((Limits,), "a Limits"),
+    "search": ((SearchSettings,), "a SearchSettings"),
+    **dict.fromkeys(("on_event", "before_call", "after_call", "confirm", "confirm_plan"), _FUNCTION),
+}
+
+
+def _check_types(options: Options) -> None:
+    """Refuse values of other types than the options declare. Raises: UsageError: The sentence is about the option."""
+    for option in fields(options):
+        name, value, flag = option.name, getattr(options, option.name), option.metadata.get("flag")
+        by_kind = _BY_KIND.get(flag.kind) if flag is not None and isinstance(flag.kind, str) else None
+        kinds = _BY_NAME.get(name, by_kind)
+        problem = ""
+        if option.default is False:
+            if not isinstance(value, bool) and not (name == "simulate" and hasattr(value, "rehearses")):
+                more = " or a session of a simulated API" if name == "simulate" else ""
+                problem = f"{'True, False' if more else 'True or False'}{more}"
+        elif option.default == ():
+            if isinstance(value, str):
+                raise UsageError(f"{name} is a text: it must be a list of them, as in {name}=['…']")
+            is_texts = isinstance(value, Collection) and all(isinstance(text, str) for text in value)
+            problem = "" if is_texts else "a list of texts"
+        elif kinds is not None and not (value is None and option.default is None):
+            problem = "" if isinstance(value, kinds[0]) and not isinstance(value, bool) else kinds[1]
+        if problem:
+            raise UsageError(f"{name} is {value!r}: it must be {problem}")
 
 
 def check_options(options: Options) -> None:
     """Refuse options that nothing can be done with. Raises: UsageError."""
-    for name, (kinds, what) in _KINDS.items():
-        if not isinstance(value := getattr(options, name), kinds):
-            raise UsageError(f"{name} is {value!r}: it must be {what}")
+    _check_types(options)
     if options.writes is not None and options.writes not in POLICIES:
         raise UsageError(f"unknown writes policy {options.writes!r}: choose one of {', '.join(POLICIES)}")
     if (options.max_reflections or 0) < 0:

@@ -31,6 +31,7 @@ from atc.resume import cut_answers, lost_requests, note_question, note_solution,
 from atc.session import NO_ATTRIBUTION, SessionSettings, SolveSession, TryEnded
 from atc.solution import Solution, Status
 from atc.turns import Turn, conversation_so_far
+from atc.wording import worded
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from sandbox import Journal, Limits, Run
@@ -363,11 +364,11 @@ class Solve:
             status=status,
             answer=answer,
             attempts=state.attempts,
-            warnings=tuple(warnings),
+            warnings=tuple(map(worded, warnings)),
             usage=usage,
             seconds={name: round(entry, 3) for name, entry in seconds.items()},
             versions=self.versions(),
-            message=message,
+            message=worded(message),
             abandoned=journal.abandoned if journal is not None else (),
             flow=flows(self.offer.query, last, graph) if last and followed else (),
             findings=findings,

@@ -28,8 +28,8 @@ _LAYERS = {
     "atc": """
         _siblings doors fault files interruption answer_type models engines question_limits query profile program
         diagnosis evidence retrieval knowledge search_tree solution solution_file events background hooks
-        prompting help options resume turns write_gate program_run question_tool session modes revise completions
-        resolved solve chat agent
+        prompting help options wording resume turns write_gate program_run question_tool session modes revise
+        completions resolved solve chat agent
         assist programs apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
         apps.mcp_server apps.toolset apps.cli apps __main__
     """,

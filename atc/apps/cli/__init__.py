@@ -168,8 +168,11 @@ class LazyGroup(HelpGroup):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        from atc.wording import in_words_of_flags
+
         try:
-            return super().invoke(ctx)
+            with in_words_of_flags():
+                return super().invoke(ctx)
         except ATCError as error:
             say(str(error))
             ctx.exit(error.exit_code)

@@ -41,6 +41,7 @@ from atc.events import Event, EventSink, SolveEnded
 from atc.interruption import Interruption
 from atc.models import Model, default_model, open_model
 from atc.resume import recorded_solution
+from atc.wording import in_words_of_flags
 from protocols.choice import choose
 from protocols.combined import load_specs
 from protocols.errors import ATCError
@@ -61,7 +62,8 @@ def main(settings: ServerSettings, connection: Connection) -> None:
         signal.signal(signum, signal.SIG_IGN)
     process = _SolverProcess(settings, connection)
     try:
-        process.serve()
+        with in_words_of_flags():
+            process.serve()
     except BaseException:
         traceback.print_exc()
         os._exit(1)

@@ -198,7 +198,7 @@ def test_writes_of_functions_cannot_be_planned() -> None:
         return len(text)
 
     protocol = Protocol.from_functions(remember)
-    with pytest.raises(UsageError, match="are functions, which cannot be simulated and so not planned; take --writes"):
+    with pytest.raises(UsageError, match="are functions, which cannot be simulated and so not planned; take writes="):
         Agent(protocol, model=ScriptedModel("print(1)"), writes="plan")
 
 
@@ -210,7 +210,7 @@ def test_a_write_elsewhere_cannot_be_planned(shop: Shop) -> None:
         solution = solved(shop, program, approval=Approval(), allow=[origin])
 
         assert (solution.exit_code, elsewhere.requests) == (3, [])
-        assert "cannot be simulated (--writes plan)" in solution.message
+        assert 'cannot be simulated (writes="plan")' in solution.message
 
 
 def test_a_ledger_needs_a_journal(shop: Shop) -> None:

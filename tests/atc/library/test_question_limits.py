@@ -288,7 +288,7 @@ def test_a_limit_of_seconds_ends_a_request_to_the_model(towns: LocalAPI) -> None
 
     assert (solution.status, solution.limit) == ("limit", "max_seconds")
     assert solution.usage.prompt_tokens > 100 and solution.usage.model_calls == 1
-    assert solution.message.startswith("stopped at 0.5 of 0.5 seconds (--max-seconds)")
+    assert solution.message.startswith("stopped at 0.5 of 0.5 seconds (max_seconds=…)")
 
 
 def test_a_request_that_nobody_waited_for_is_not_free(towns: LocalAPI) -> None:

@@ -209,4 +209,4 @@ def test_an_api_that_cannot_be_had_is_named(two: TwoAPIs) -> None:
         solution = agent.solve("What is the name of the customer of the first order?")
 
     assert solution.exit_code == 6, solution.message
-    assert "give credentials: --auth crm=token:env:VARIABLE" in solution.message
+    assert 'give credentials: auth=["crm=token:env:VARIABLE"]' in solution.message

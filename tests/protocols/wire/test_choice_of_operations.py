@@ -188,7 +188,7 @@ def test_an_agent_does_not_know_of_it() -> None:
 
         assert [tool.name for tool in agent.protocol.tools] == ["GET_boats", "POST_boats"]
         assert "DELETE" not in text and "docks" not in text
-        with pytest.raises(UsageError, match="no tool GET_admin_docks: it was left out by --only"):
+        with pytest.raises(UsageError, match="no tool GET_admin_docks: it was left out by only="):
             agent.solve("Which docks are there?", tools=["GET_admin_docks"])
 
 
