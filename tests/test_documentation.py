@@ -45,6 +45,7 @@ def test_the_site_has_every_page(checkout: Path) -> None:
     assert {"index", "quickstart", "attribution", "benchmarks", "commands", "reference", "security"} <= set(texts)
     assert 'href="benchmarks.html#attribution"' in texts["attribution"]
     assert "atc retrieve build" in texts["commands"]
+    assert "--call-timeout" in texts["commands"], "all options, also those of --help-all"
     assert "Solution" in texts["reference"]
     links = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text("utf-8"))
     assert links and [link for link in links if not (site / link).is_file()] == []

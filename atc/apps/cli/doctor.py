@@ -26,6 +26,7 @@ WHAT = {
     "user namespace": "no user of this machine",
     "network namespace": "no network, not even this machine",
     "capabilities": "no capabilities",
+    "parent": "the worker ends with the process that started it",
     "landlock": "no files but Python's library",
     "seccomp": "no system calls but the ones that computing needs",
     "rlimits": "limits on memory, CPU time, files and their size",
