@@ -1,4 +1,4 @@
-# make demo   questions answered in the terminal, with a simulated cinema API and a local model
+# make demo   questions answered in the terminal: a simulated cinema and a shop, a local and a recorded model
 # make test   lint, types, tests
 # make docs   the documentation site in site/, its links and anchors checked; make links checks the external ones
 # make newest  the check of programs by the newest ty, and whatever came out since constraints.txt: weekly, by hand
@@ -8,7 +8,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 MODEL := local:qwen2.5-coder-1.5b
-ASK := $(BIN)/atc solve --model $(MODEL) --api protocols/samples/cinema.yaml --simulate
+RECORDED := replay:docs/examples/answers.jsonl
+ASK := $(BIN)/atc solve --api protocols/samples/cinema.yaml --simulate
+HEADQUARTERS := "Where is the headquarters of the studio that made the top rated film?"
+# The recorded answers were given on that day.
+SHOP := $(BIN)/python -m tests.shop .venv/shop $(BIN)/atc solve --api .venv/shop/openapi.yaml \
+	--auth bearer:env:SHOP_TOKEN --now 2026-04-02T09:00:00Z
 
 .PHONY: newest env model demo test lint types unit peers docs links
 
@@ -37,12 +42,17 @@ model: .venv/demo
 	@$(BIN)/atc model pull $(MODEL) || true
 
 demo: model
-	@echo "== The cinema API is made up: a server on this machine answers from protocols/samples/cinema.yaml alone."
-	$(call step,a question that takes three calls,$(ASK) "Where is the headquarters of the studio that made the top rated film?")
-	$(call step,a program with a mistake: it is attributed and the program repaired,$(ASK) "When was Ana Bell born?")
-	$(call step,a question whose answer is a list,$(ASK) "What are the reviews of The Silent Harbor?")
-	@echo "== Next: atc solve \"YOUR QUESTION\" --api YOUR_OPENAPI.json --base-url https://… --auth bearer:env:TOKEN"
-	@echo "== (in this folder as .venv/bin/atc; --simulate rehearses it offline; --help says what else there is)"
+	@echo "== The cinema is made up: a server on this machine answers from protocols/samples/cinema.yaml alone."
+	$(call step,three calls in one program of the local model,$(ASK) --model $(MODEL) $(HEADQUARTERS))
+	$(call step,the same question to a frontier model (its recorded answer),$(ASK) --model $(RECORDED) $(HEADQUARTERS))
+	@echo "== The shop is a service on this machine, with the document docs/examples/shop.yaml."
+	$(call step,the local model makes a mistake: it is found and put right before a call is made,\
+		$(SHOP) --model $(MODEL) "Which orders of March are not paid?")
+	$(call step,a call of the frontier model (recorded) fails: its tool is named and the program repaired; and a write is \
+		asked about,$(SHOP) --model $(RECORDED) \
+		"Refund what Ewa Nowak paid in March for orders that were not shipped: out of stock." || [ $$? = 3 ])
+	@echo "== Next, with your own document: $(BIN)/atc init YOUR_OPENAPI.yaml"
+	@echo "== For the command atc in every folder: uv tool install '.[local]'"
 
 test: lint types unit
 

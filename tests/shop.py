@@ -1,11 +1,14 @@
 """The service of `docs/examples/shop.yaml`, on localhost with fixed records: README and the guide are run against it.
 
-`python -m tests.shop FOLDER` writes `openapi.yaml` for it to a folder and serves until ctrl-C; the token is `TOKEN`.
+`python -m tests.shop FOLDER COMMAND…` writes `openapi.yaml` for it to a folder, and serves while a command runs, with
+the token as SHOP_TOKEN.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -20,6 +23,8 @@ __all__ = ["DOCUMENT", "TOKEN", "Shop", "ShopError", "serving_shop"]
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "examples" / "shop.yaml"
 TOKEN = "shop-token"
+LARGEST_PAGE = 50
+"""Less than the document allows, as services have it: a program that believes the document has to be repaired."""
 NAMES = ["Ada Moreau", "Ben Okafor", "Chloe Lindgren", "Dario Ferri", "Ewa Nowak", "Farid Haddad", "Grete Holm"]
 CITIES = ["Lyon", "Leeds", "Malmö", "Turin", "Gdańsk", "Brussels", "Bergen"]
 PRODUCTS = (("Desk lamp", 39.5), ("Oak shelf", 120.0), ("Wool rug", 89.9), ("Tea pot", 24.0), ("Wall clock", 45.0))
@@ -129,7 +134,9 @@ def _moment(query: Mapping[str, str], name: str) -> datetime | None:
 
 
 def _page(rows: list[dict[str, Any]], query: Mapping[str, str]) -> dict[str, object]:
-    page, size = int(query.get("page", 1)), min(int(query.get("pageSize", 20)), 100)
+    page, size = int(query.get("page", 1)), int(query.get("pageSize", 20))
+    if size > LARGEST_PAGE:
+        raise ShopError(422, f"pageSize must be at most {LARGEST_PAGE}")
     pages = max(-(-len(rows) // size), 1)
     return {"items": rows[(page - 1) * size : page * size], "page": page, "pages": pages, "total": len(rows)}
 
@@ -184,5 +191,7 @@ def serving_shop(folder: Path) -> Iterator[Shop]:
 
 
 if __name__ == "__main__":
-    with serving_shop(Path(sys.argv[1])):
-        threading.Event().wait()
+    where = Path(sys.argv[1])
+    where.mkdir(parents=True, exist_ok=True)
+    with serving_shop(where):
+        sys.exit(subprocess.run(sys.argv[2:], env={**os.environ, "SHOP_TOKEN": TOKEN}).returncode)
