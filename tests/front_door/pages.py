@@ -32,7 +32,7 @@ __all__ = ["Block", "blocks", "differences", "recorded_endpoint"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 ANSWERS = ROOT / "docs" / "examples" / "answers.jsonl"
 """What a strong model answered on 2026-11-28; a prompt that is not in it is asked, and added, where `ATC_ASK` is set:
-`OPENAI_BASE_URL=… ATC_ASK=NAME pytest tests/front_door/test_pages.py`."""
+`OPENAI_BASE_URL=… ATC_ASK=frontier pytest tests/front_door/test_pages.py`."""
 _FENCE = re.compile(
     r"^(?:<!-- (?P<note>[^\n]*) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```\n(?:\n?```text\n(?P<output>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,
