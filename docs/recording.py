@@ -28,9 +28,10 @@ DOCS = Path(__file__).resolve().parent
 QUESTION = "Refund what Ewa Nowak paid in March for orders that were not shipped: out of stock."
 SHOWN = f'$ atc solve "{QUESTION}"'
 OPTIONS = ["--api", "openapi.yaml", "--auth", "bearer:env:SHOP_TOKEN", "--model", "openai:recorded"]
-COLUMNS, LINES = 112, 34
-COLOURS = {"black": "#4b5563", "red": "#f87171", "green": "#4ade80", "brown": "#facc15", "blue": "#60a5fa"}
-COLOURS |= {"magenta": "#c084fc", "cyan": "#22d3ee", "white": "#e5e7eb", "default": "#d1d5db", "brightblack": "#9ca3af"}
+COLUMNS, LINES, WINDOW = 112, 120, 40
+"""Of the terminal, which is high enough that nothing scrolls off; the picture shows the lines up to the last one."""
+COLOURS = {"black": "#9ca3af", "red": "#f87171", "green": "#4ade80", "brown": "#facc15", "blue": "#60a5fa"}
+COLOURS |= {"magenta": "#c084fc", "cyan": "#22d3ee", "white": "#e5e7eb", "default": "#d1d5db"}
 SHORTEST, LONGEST, LAST = 0.9, 2.2, 4.0
 """Seconds that a screen stands: at least, so that it can be read; at most; and the last one."""
 
@@ -78,11 +79,17 @@ def filmed(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterato
 
 
 def _lines(screen: pyte.Screen) -> tuple[tuple[_Part, ...], ...]:
-    rows = ([screen.buffer[row][column] for column in range(COLUMNS)] for row in range(LINES))
+    last = max((row for row, line in enumerate(screen.display) if line.strip()), default=0)
+    first = max(0, last + 1 - WINDOW)
+    rows = ([screen.buffer[row][column] for column in range(COLUMNS)] for row in range(first, last + 1))
     return tuple(
         tuple(
-            ("".join(character.data for character in characters), COLOURS.get(colour, f"#{colour}"), bold)
-            for (colour, bold), characters in groupby(row, lambda character: (character.fg, character.bold))
+            (
+                "".join(character.data for character in characters),
+                COLOURS.get(colour.removeprefix("bright"), f"#{colour}"),
+                bold,
+            )
+            for (colour, bold), cells in groupby(row, lambda cell: (cell.fg, cell.bold))
         )
         for row in rows
     )
@@ -90,7 +97,7 @@ def _lines(screen: pyte.Screen) -> tuple[tuple[_Part, ...], ...]:
 
 def drawn(frames: Sequence[Frame]) -> str:
     """The frames as one SVG that plays them again and again."""
-    width, height, total = COLUMNS * 8.43 + 24, LINES * 18 + 24, sum(frame.seconds for frame in frames)
+    width, height, total = COLUMNS * 8.43 + 24, WINDOW * 18 + 24, sum(frame.seconds for frame in frames)
     styles, groups, start = [], [], 0.0
     for number, frame in enumerate(frames):
         begin, end = (f"{100 * moment / total:.2f}%" for moment in (start, start + frame.seconds))

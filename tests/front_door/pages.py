@@ -119,7 +119,11 @@ def recorded_endpoint(pause: float = 0.0) -> Iterator[str]:
             time.sleep(pause)
             try:
                 reply = answer(model, ModelRequest(messages, request.get("stop", ()), request["max_tokens"]))
-                status, value = 200, completion(reply.text)
+                tokens = {
+                    "prompt_tokens": reply.usage.prompt_tokens,
+                    "completion_tokens": reply.usage.completion_tokens,
+                }
+                status, value = 200, completion(reply.text) | {"usage": tokens | {"total_tokens": sum(tokens.values())}}
             except ModelError as error:  # a prompt that nobody has answered
                 status, value = 400, {"error": {"message": str(error)}}
             data = json.dumps(value).encode()
