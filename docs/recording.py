@@ -85,7 +85,7 @@ def _lines(screen: pyte.Screen) -> tuple[tuple[_Part, ...], ...]:
     return tuple(
         tuple(
             (
-                "".join(character.data for character in characters),
+                "".join(cell.data for cell in cells),
                 COLOURS.get(colour.removeprefix("bright"), f"#{colour}"),
                 bold,
             )

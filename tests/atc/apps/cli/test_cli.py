@@ -141,7 +141,9 @@ def test_readme_uses_options_that_exist() -> None:
             assert command is not None, line
         if isinstance(command, BenchCommand) and words:
             command = command.own_command(words[0]) or command
-        if command and "ignore_unknown_options" in command.context_settings:  # its arguments are those of another command
+        if (
+            command and "ignore_unknown_options" in command.context_settings
+        ):  # its arguments are those of another command
             continue
         known = {option for one in command.params for option in one.opts} if command else {"--help"}
         assert {word for word in words if word.startswith("--")} <= {*known, "--help"}, line
