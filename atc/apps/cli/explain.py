@@ -67,10 +67,10 @@ def explain(options: _Options) -> None:
         return
     console = Console()
     table = Table(title=f"{len(opened.tools)} of {total} tools, the likeliest first")
-    for column in ("tool", "also", "shown"):
+    for column in ("tool", "operation id", "in the prompt"):
         table.add_column(column, overflow="fold")
     for name in opened.ranked:
-        detail = "described" if name in opened.details else "in short"
+        detail = "whole" if name in opened.details else "in a line"
         table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), detail)
     console.print(table)
     for field, value in opened.speaks_of.items():
@@ -79,7 +79,7 @@ def explain(options: _Options) -> None:
     for hint in dict.fromkeys(opened.hints):
         console.print(f"  {visible(hint)}", markup=False, highlight=False, soft_wrap=True)
     for message in messages:
-        console.print(f"\n--- {message.role}", style="dim")
+        console.print(f"\n--- what the model is asked: {message.role}", style="dim")
         console.print(visible(message.content), markup=False, highlight=False, soft_wrap=True)
     text = f"about {tokens:,} tokens (estimated)" if counted is None else f"{tokens:,} tokens"
     console.print(f"\n{text}", style="bold")
