@@ -77,7 +77,7 @@ def test_other_answers_are_in_the_file(folder: Path) -> None:
         content = document("https://weather.example/v1")
         api.answer("GET", "/openapi.json", content)
         code, screen = converse(
-            ("Which API document? A file, its address, or the address of the API:", api.url),
+            ("Which API document? A file, its address, or the address of the API:", api.url.removeprefix("http://")),
             ("Where is the API?", api.url),
             ("credential token [WEATHER_TOKEN]", "hunter2-is-typed"),
             ("credential token [WEATHER_TOKEN]", "MY_WEATHER"),

@@ -58,6 +58,8 @@ def open_document(spec: str, auth: Sequence[str] = ()) -> tuple[str, Protocol]:
 
     if re.match(r"\w+://[^/]*@", spec):
         raise UsageError("SPEC holds a user name or password, which atc.toml would keep; save the document to a file")
+    if re.match(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/|$)", spec) and not Path(spec).exists():
+        spec = f"http://{spec}"
     try:
         return spec, load(spec, auth)
     except NoAccessError:
