@@ -148,32 +148,35 @@ def with_both_extras(machine: Machine, command: Path, python: Path) -> tuple[str
     return printed[0], printed[1]
 
 
-@pytest.mark.parametrize("source", [".", "-e .", "index/atc_toolchain-0-py3-none-any.whl"])
-def test_pip_in_a_virtual_environment(machine: Machine, source: str) -> None:
-    """From a folder, a checkout that stays in use, or a wheel: the same source with the extra."""
+@pytest.mark.parametrize("editable", ["", "-e "])
+def test_pip_in_a_virtual_environment(machine: Machine, editable: str) -> None:
+    """From a folder, or from a checkout that stays in use: the same with the extra, by the pip of this environment."""
     folder = machine.home / "venv"
     venv.create(folder, with_pip=True, symlinks=True)
-    machine.run(f"{folder}/bin/python -m pip install {source}", machine.project)
+    machine.run(f"{folder}/bin/python -m pip install {editable}.", machine.project)
 
     first, _ = with_both_extras(machine, folder / "bin" / "atc-stand-in", folder / "bin" / "python")
-    editable = "-e " if source.startswith("-e") else ""
-    path = f"{machine.project}/{source}" if source.endswith("whl") else machine.project
-    assert first == f"./venv/bin/python -m pip install {editable}'{path}[tui]'"
+    assert first == f"./venv/bin/python -m pip install {editable}'{machine.project}[tui]'"
     machine.environment["PATH"] = f"{folder / 'bin'}:{machine.environment['PATH']}"
-    assert machine.run("atc-stand-in tui") == f"pip install {editable}'{path}[tui]'"
-    assert machine.run("atc-stand-in tui", machine.project).startswith(f"pip install {editable}'.")
+    assert machine.run("atc-stand-in tui") == f"pip install {editable}'{machine.project}[tui]'"
+    assert machine.run("atc-stand-in tui", machine.project) == f"pip install {editable}'.[tui]'"
 
 
-def test_where_the_source_is_gone(machine: Machine) -> None:
-    """The packages of the extra are named, which are on the index."""
+def test_a_wheel_and_when_it_is_gone(machine: Machine) -> None:
+    """The wheel with the extra; later the packages of the extra, which are on the index."""
     folder, wheel = machine.home / "venv", machine.home / "atc_toolchain-0-py3-none-any.whl"
     venv.create(folder, with_pip=True, symlinks=True)
     shutil.copy(machine.project / "index" / wheel.name, wheel)
     machine.run(f"{folder}/bin/python -m pip install {wheel}")
-    wheel.unlink()
 
-    printed, _ = with_both_extras(machine, folder / "bin" / "atc-stand-in", folder / "bin" / "python")
-    assert printed == "./venv/bin/python -m pip install screen-stand-in"
+    with_wheel = machine.run("venv/bin/atc-stand-in tui")
+    machine.run(with_wheel)
+    wheel.unlink()
+    without_wheel = machine.run("venv/bin/atc-stand-in mcp")
+    machine.run(without_wheel)
+    assert with_wheel == f"./venv/bin/python -m pip install './{wheel.name}[tui]'"
+    assert without_wheel == "./venv/bin/python -m pip install protocol-stand-in"
+    assert machine.has(folder / "bin" / "python", "screen_stand_in", "protocol_stand_in")
 
 
 @needs("uv")
