@@ -100,7 +100,7 @@ def test_an_answer_comes_live_and_is_text_alone(browser: Browser, model: Program
 
 
 def test_a_past_solution_opens_as_its_record(browser: Browser) -> None:
-    """The list leads to the page of `atc trace`, in a frame with its style and without rights; Escape closes it."""
+    """The list leads to the page of `atc trace`, in a frame with its style and without scripts; Escape closes it."""
     ask(browser, "Which past city is it?", "Answered")
     browser.open(browser.run("return location.origin + '/'"))
     browser.until(lambda: browser.count("#past a") > 0)
@@ -110,7 +110,9 @@ def test_a_past_solution_opens_as_its_record(browser: Browser) -> None:
     with browser.inside("#record iframe"):
         browser.until(lambda: "Which past city is it?" in browser.text("main"))
         assert browser.run("return getComputedStyle(document.querySelector('main')).maxWidth") == "1200px"
-    assert browser.run("return document.querySelector('iframe').getAttribute('sandbox')") == ""
+        browser.click("a.at")
+        assert browser.count("tr:target") == 1
+    assert browser.run("return document.querySelector('iframe').getAttribute('sandbox')") == "allow-same-origin"
     assert browser.logged() == []
     browser.run("document.getElementById('question').focus()")
     browser.press(ESCAPE)

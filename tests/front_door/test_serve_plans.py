@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ import httpx
 import pytest
 
 from atc.apps.server.history import EventHistory
+from atc.apps.server.keys import LOCAL
+from atc.apps.server.requests import SolveRequest
+from atc.apps.server.store import RequestStore
 from tests.atc.apps.server.serving import BOB, ProgramEndpoint, Serving, start_endpoint, start_serving
 from tests.atc.apps.server.test_serve import environment, options
 from tests.local_api import Answer, LocalAPI
@@ -177,6 +182,22 @@ def test_a_waiting_plan_does_not_hold_up_the_end(serving: Serving) -> None:
     assert (stopped.status_code, again.status_code) == (202, 409)
     assert end["solution"]["status"] == "interrupted"
     assert serving.process.wait(20) == 0  # GRACE is 30 seconds
+
+
+def test_a_store_of_an_earlier_version_is_taken(tmp_path: Path) -> None:
+    """What an earlier server has kept stays, and is listed without a status."""
+    store = RequestStore(tmp_path)
+    store.accept("a", LOCAL, SolveRequest(query="x", background=True), None)
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "requests.sqlite")) as base:
+        base.executescript("ALTER TABLE solves DROP COLUMN status; PRAGMA user_version = 1;")
+    store = RequestStore(tmp_path)
+    (row,) = store.recent(LOCAL, 10)
+    store.finish("a", "{}", "answered")
+
+    assert (row.id, row.query, row.state, row.status) == ("a", "x", "pending", None)
+    assert [row.status for row in store.recent(LOCAL, 10)] == ["answered"]
+    store.close()
 
 
 def test_progress_is_told_and_not_kept() -> None:

@@ -31,7 +31,7 @@ _STYLE_HASH = base64.b64encode(hashlib.sha256(f"\n{BASE_STYLE}\n".encode()).dige
 
 UI_POLICY = (
     f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{_STYLE_HASH}'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 _HEADERS = {

@@ -84,7 +84,7 @@ let watching = null; // ends the reading of the solve that was open before
 let solve = null;
 
 function clear(id, query) {
-  solve = { id, attempts: new Map(), usage: { prompt_tokens: 0, completion_tokens: 0 }, calls: 0, model: "", plan: null };
+  solve = { id, attempts: new Map(), usage: { prompt_tokens: 0, completion_tokens: 0 }, reading: 0, calls: 0, model: "", plan: null };
   $("asked").textContent = visible(query);
   for (const part of ["answer", "attempts", "record", "plan-writes"]) $(part).replaceChildren();
   for (const part of ["answer", "plan", "open-record"]) $(part).hidden = true;
@@ -97,8 +97,8 @@ function clear(id, query) {
 }
 
 function figures() {
-  const { usage, calls, model } = solve;
-  const parts = [count(calls, "call"), `${usage.prompt_tokens.toLocaleString("en")} tokens read, ${usage.completion_tokens.toLocaleString("en")} written`];
+  const { usage, reading, calls, model } = solve;
+  const parts = [count(calls, "call"), `${(usage.prompt_tokens + reading).toLocaleString("en")} tokens read, ${usage.completion_tokens.toLocaleString("en")} written`];
   $("figures").textContent = visible([...parts, ...(model ? [model] : [])].join(" · "));
 }
 
@@ -220,11 +220,13 @@ const on = {
   },
   ModelProgress({ attempt: number, progress }) {
     if (progress.text) attempt(number).program.replaceChildren(element("span", "draft", progress.text));
-    else status(`The model has read ${progress.read.toLocaleString("en")} of ${count(progress.prompt_tokens, "token")}`);
+    solve.reading = progress.read; // in the figures, which no screen reader reads out each time
+    figures();
   },
   ProgramWritten({ attempt: number, program, usage }) {
     showProgram(attempt(number), program);
     for (const name of Object.keys(solve.usage)) solve.usage[name] += usage[name];
+    solve.reading = 0;
     figures();
   },
   RunStarted({ attempt: number }) {
@@ -276,7 +278,7 @@ const on = {
     const { usage, answer, standing, message, note, findings = [] } = solution;
     const isFirst = solve.attempts.size === 0;
     if (isFirst) $("asked").textContent = visible(solution.query);
-    Object.assign(solve, { usage, calls: solution.attempts.reduce((sum, { calls }) => sum + calls.length, 0), model: solution.versions?.model ?? "" });
+    Object.assign(solve, { usage, reading: 0, calls: solution.attempts.reduce((sum, { calls }) => sum + calls.length, 0), model: solution.versions?.model ?? "" });
     figures();
     $("answer").className = answer === null ? "none" : standing === "doubtful" || standing === "unsupported" ? "doubtful" : "good";
     $("answer").replaceChildren(
@@ -301,9 +303,11 @@ async function showRecord() {
     const page = await (await request("GET", `/v1/solve/${encodeURIComponent(id)}/page`)).text();
     if (solve.id !== id) return;
     const frame = element("iframe");
-    frame.setAttribute("sandbox", "");
+    // No script, form, window or address of its own; "same-origin" lets its links lead to its own parts.
+    frame.setAttribute("sandbox", "allow-same-origin");
     frame.title = "The record of this solve";
-    frame.srcdoc = page;
+    frame.src = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+    frame.addEventListener("load", () => URL.revokeObjectURL(frame.src), { once: true });
     $("record").replaceChildren(frame);
     $("record-button").setAttribute("aria-expanded", "true");
     $("record-button").textContent = "Close the record";
