@@ -1,10 +1,9 @@
 """What a request says: its URL, its values by name, and its fingerprint for the journal.
 
-A fingerprint is that of the tool and the request as sent, in whatever style the program wrote it. Only parts that the
-service acts on count. Credentials do not, nor headers that differ between equal requests.
+A fingerprint is that of the tool and the request as sent, in whatever style the program wrote it. All that the program
+or its document decides counts: two calls that differ in a tenant's cookie or in a language are two. Credentials do not
+count, nor what is added on the way.
 """
-
-# ruff: noqa: SIM905 - word lists read better than quoted ones
 
 from __future__ import annotations
 
@@ -90,11 +89,8 @@ def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-_VOLATILE = frozenset(
-    "accept accept-charset accept-encoding accept-language authorization cache-control content-encoding content-length "
-    "content-type cookie date idempotency-key if-modified-since if-none-match pragma referer request-id traceparent "
-    "tracestate user-agent x-correlation-id x-idempotency-key x-request-id x-requested-with x-trace-id".split()
-)
+_OURS = frozenset({"content-length", "content-type", "cookie"})
+"""Headers that follow from the body and the cookies, which count themselves."""
 
 
 _ANY_BYTES = "surrogateescape"
@@ -107,11 +103,13 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
     Where the path begins counts only for a call without a tool; of the query, only the order of equal names.
 
     Args:
-        hidden: Places of credentials: ("header" or "query", name in lower case).
+        hidden: Places of credentials: ("header", "query" or "cookie", name in lower case).
     """
-    headers = planned.headers.items()
-    kind = next((value for name, value in headers if name.lower() == "content-type"), "")
-    skipped = {name for place, name in hidden if place == "header"} | _VOLATILE
+    headers = {name.lower(): value for name, value in planned.headers.items()}
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    skipped = {name for place, name in hidden if place == "header"} | _OURS
+    if any(wide in headers.get("accept", "") for wide in ("json", "*/*")):  # what is asked for where nobody says
+        skipped |= {"accept"}
     if (key := idempotency_header(target.tool)) is not None:
         skipped |= {key.name.lower()}
     pairs = planned.query
@@ -123,8 +121,9 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
         target.tool.name if target.tool is not None else target.base,
         [unquote(part, errors=_ANY_BYTES) for part in planned.path.split("/")],
         sorted(query, key=lambda pair: pair[0]),
-        sorted([name.lower(), value] for name, value in headers if name.lower() not in skipped),
-        _content(planned.body, kind.partition(";")[0].strip().lower()),
+        sorted([name, value] for name, value in headers.items() if name not in skipped),
+        sorted([name, value] for name, value in planned.cookies.items() if ("cookie", name.lower()) not in hidden),
+        _content(planned.body, kind),
         planned.redirects or planned.writes,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -142,7 +141,7 @@ def _content(body: bytes | None, kind: str) -> list[object]:
             return ["json", json.loads(body)]
         except (ValueError, RecursionError):
             pass
-    return ["bytes", hashlib.sha256(body).hexdigest()]
+    return ["bytes", kind, hashlib.sha256(body).hexdigest()]
 
 
 def idempotency_header(tool: Tool | None) -> Parameter | None:

@@ -41,7 +41,7 @@ _PART = 256 * 1024
 """Bytes of a body that are read at once."""
 
 _APPLICATION = 0x61746A31
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 CREATE TABLE calls (
     number INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, key TEXT NOT NULL, task TEXT NOT NULL, nth INTEGER NOT NULL,

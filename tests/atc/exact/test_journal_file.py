@@ -84,7 +84,7 @@ def test_other_files_are_no_journals(tmp_path: Path) -> None:
         base.execute("PRAGMA user_version = 99")
     before = [file.read_bytes() for file in (text, database)]
 
-    for file, why in ((text, "is no journal"), (database, "is no journal"), (old, "version 99, not 2")):
+    for file, why in ((text, "is no journal"), (database, "is no journal"), (old, "version 99, not 3")):
         with pytest.raises(UsageError, match=why):
             Journal(file)
     assert [file.read_bytes() for file in (text, database)] == before
