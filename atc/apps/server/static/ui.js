@@ -5,12 +5,15 @@ const $ = (id) => document.getElementById(id);
 const SHOWN = 20000; // characters of a reply; the record has the rest
 const TITLE = document.title;
 // Characters that act instead of being seen: controls, direction marks, what takes no room.
-const ACTING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
+const ACTING =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
 
-const visible = (value) => String(value).replace(ACTING, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+const visible = (value) =>
+  String(value).replace(ACTING, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 const json = (value, indent) => JSON.stringify(value, null, indent) ?? "";
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text);
-const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const figure = (number) => number.toLocaleString("en");
+const count = (number, noun) => `${figure(number)} ${noun}${number === 1 ? "" : "s"}`;
 const ANSWERED = {
   supported: "Answered",
   qualified: "Answered; the model says what it assumed",
@@ -84,7 +87,15 @@ let watching = null; // ends the reading of the solve that was open before
 let solve = null;
 
 function clear(id, query) {
-  solve = { id, attempts: new Map(), usage: { prompt_tokens: 0, completion_tokens: 0 }, reading: 0, calls: 0, model: "", plan: null };
+  solve = {
+    id,
+    attempts: new Map(),
+    usage: { prompt_tokens: 0, completion_tokens: 0 },
+    reading: 0,
+    calls: 0,
+    model: "",
+    plan: null,
+  };
   $("asked").textContent = visible(query);
   for (const part of ["answer", "attempts", "record", "plan-writes"]) $(part).replaceChildren();
   for (const part of ["answer", "plan", "open-record"]) $(part).hidden = true;
@@ -98,7 +109,10 @@ function clear(id, query) {
 
 function figures() {
   const { usage, reading, calls, model } = solve;
-  const parts = [count(calls, "call"), `${(usage.prompt_tokens + reading).toLocaleString("en")} tokens read, ${usage.completion_tokens.toLocaleString("en")} written`];
+  const parts = [
+    count(calls, "call"),
+    `${figure(usage.prompt_tokens + reading)} tokens read, ${figure(usage.completion_tokens)} written`,
+  ];
   $("figures").textContent = visible([...parts, ...(model ? [model] : [])].join(" · "));
 }
 
@@ -116,7 +130,10 @@ async function watch(id, query) {
   let broken = false;
   for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
     try {
-      const reply = await request("GET", `/v1/solve/${encodeURIComponent(id)}/events`, { signal, headers: last ? { "Last-Event-ID": last } : {} });
+      const reply = await request("GET", `/v1/solve/${encodeURIComponent(id)}/events`, {
+        signal,
+        headers: last ? { "Last-Event-ID": last } : {},
+      });
       for await (const event of eventsOf(reply.body)) {
         if (signal.aborted) return;
         wait = 500;
@@ -140,23 +157,49 @@ async function watch(id, query) {
 
 function attempt(number) {
   if (!solve.attempts.has(number)) {
-    const view = { program: element("pre", "program"), calls: element("ol", "calls"), output: element("pre", "output"), fault: element("div"), rows: new Map() };
+    const view = {
+      program: element("pre", "program"),
+      calls: element("ol", "calls"),
+      output: element("pre", "output"),
+      fault: element("div"),
+      rows: new Map(),
+      made: 0,
+    };
     view.output.hidden = true;
-    $("attempts").prepend(element("section", "attempt", element("h3", "", `Program ${number}`), view.program, view.calls, view.output, view.fault));
+    $("attempts").prepend(
+      element(
+        "section",
+        "attempt",
+        element("h3", "", `Program ${number}`),
+        view.program,
+        view.calls,
+        view.output,
+        view.fault,
+      ),
+    );
     solve.attempts.set(number, view);
   }
   return solve.attempts.get(number);
 }
 
-function showProgram(view, program, failedLine) {
+function showProgram(view, program) {
   const lines = program.replace(/\n+$/, "").split("\n");
-  view.program.replaceChildren(...lines.map((line, index) => element("span", index + 1 === failedLine ? "failed" : "", line)));
+  view.program.replaceChildren(...lines.map((line) => element("span", "", line)));
 }
 
 function callRow(view, index, tool, line) {
   if (!view.rows.has(index)) {
     const place = [`call ${index + 1}`, ...(line ? [`line ${line}`] : [])].join(" · ");
-    view.rows.set(index, element("li", "", element("span", "state", "…"), element("code", "", tool ?? "request"), element("small", "", place)));
+    view.rows.set(
+      index,
+      element(
+        "li",
+        "",
+        element("span", "state", "…"),
+        element("code", "", tool ?? "request"),
+        element("small", "", place),
+      ),
+    );
     view.calls.append(view.rows.get(index));
   }
   return view.rows.get(index);
@@ -165,11 +208,35 @@ function callRow(view, index, tool, line) {
 function showPlan(asked) {
   solve.plan = asked.plan;
   const blocks = asked.planned.map(({ number, tool, request, values, more }) => {
-    const table = element("table", "", ...values.map(([name, value, origin]) => element("tr", "", element("th", "", name), element("td", "", element("code", "", value)), element("td", "quiet", origin))));
+    const table = element(
+      "table",
+      "",
+      ...values.map(([name, value, origin]) =>
+        element(
+          "tr",
+          "",
+          element("th", "", name),
+          element("td", "", element("code", "", value)),
+          element("td", "quiet", origin),
+        ),
+      ),
+    );
     table.querySelectorAll("th").forEach((cell) => (cell.scope = "row"));
-    return element("div", "write", element("p", "", element("b", "", `${number}. ${tool}`), element("br"), element("code", "quiet", request)), element("div", "wide", table), more ? element("p", "failed", `${count(more, "more value")} NOT shown here`) : "");
+    return element(
+      "div",
+      "write",
+      element("p", "", element("b", "", `${number}. ${tool}`), element("br"), element("code", "quiet", request)),
+      element("div", "wide", table),
+      more ? element("p", "failed", `${count(more, "more value")} NOT shown here`) : "",
+    );
   });
-  const reads = asked.reads.map((name) => element("p", "quiet", `${name}: uncertain, for it reads what the writes before it may change; it is read again after them.`));
+  const reads = asked.reads.map((name) =>
+    element(
+      "p",
+      "quiet",
+      `${name}: uncertain, for it reads what the writes before it may change; it is read again after them.`,
+    ),
+  );
   $("plan-writes").replaceChildren(...blocks, ...reads);
   $("plan-title").textContent = `${count(asked.planned.length, "write")} planned. Nothing was sent yet.`;
   $("approve").textContent = `Approve and send ${asked.planned.length === 1 ? "it" : `all ${asked.planned.length}`}`;
@@ -231,6 +298,8 @@ const on = {
   },
   RunStarted({ attempt: number }) {
     const view = attempt(number); // a plan that was approved runs its program once more
+    solve.calls -= view.made;
+    view.made = 0;
     view.rows.clear();
     view.calls.replaceChildren();
     view.output.replaceChildren();
@@ -242,18 +311,31 @@ const on = {
     status(`Calling ${visible(tool ?? "the service")}`);
   },
   CallMade({ attempt: number, call }) {
-    const row = callRow(attempt(number), call.index, call.tool, call.line);
+    const view = attempt(number);
+    const row = callRow(view, call.index, call.tool, call.line);
     const failed = call.status === null || call.status >= 400;
     const reply = call.error ?? json(call.response, 2);
     const state = `${call.status ?? (call.refused ? "not sent" : "no reply")}`;
-    const place = [`call ${call.index + 1}`, call.line && `line ${call.line}`, call.ms && `${Math.round(call.ms)} ms`, call.simulated && "simulated", call.replayed && "as recorded"];
-    const name = element("code", "", call.tool ?? call.url ?? "request", element("span", "quiet", ` ${cut(json(call.arguments ?? {}), 200)}`));
+    const place = [
+      `call ${call.index + 1}`,
+      call.line && `line ${call.line}`,
+      call.ms && `${Math.round(call.ms)} ms`,
+      call.simulated && "simulated",
+      call.replayed && "as recorded",
+    ];
+    const name = element(
+      "code",
+      "",
+      call.tool ?? call.url ?? "request",
+      element("span", "quiet", ` ${cut(json(call.arguments ?? {}), 200)}`),
+    );
     row.replaceChildren(
       element("span", failed ? "state failed" : "state good", state),
       element("details", "", element("summary", "", name), element("pre", "", cut(reply, SHOWN))),
       element("small", "", place.filter(Boolean).join(" · ")),
     );
     solve.calls += 1;
+    view.made += 1;
     figures();
   },
   OutputPrinted({ attempt: number, text }) {
@@ -264,7 +346,8 @@ const on = {
   FaultFound({ attempt: number, fault, attribution }) {
     const view = attempt(number);
     const lines = [element("p", "", element("b", "", fault.type), `: ${fault.message}`)];
-    if (attribution?.tool) lines.push(element("p", "quiet", "The call to blame: ", element("code", "", attribution.tool)));
+    if (attribution?.tool)
+      lines.push(element("p", "quiet", "The call to blame: ", element("code", "", attribution.tool)));
     view.fault.className = "fault";
     view.fault.replaceChildren(...lines);
     view.program.children[(fault.line ?? 0) - 1]?.classList.add("failed");
@@ -278,9 +361,15 @@ const on = {
     const { usage, answer, standing, message, note, findings = [] } = solution;
     const isFirst = solve.attempts.size === 0;
     if (isFirst) $("asked").textContent = visible(solution.query);
-    Object.assign(solve, { usage, reading: 0, calls: solution.attempts.reduce((sum, { calls }) => sum + calls.length, 0), model: solution.versions?.model ?? "" });
+    Object.assign(solve, {
+      usage,
+      reading: 0,
+      calls: solution.attempts.reduce((sum, { calls }) => sum + calls.length, 0),
+      model: solution.versions?.model ?? "",
+    });
     figures();
-    $("answer").className = answer === null ? "none" : standing === "doubtful" || standing === "unsupported" ? "doubtful" : "good";
+    $("answer").className =
+      answer === null ? "none" : standing === "doubtful" || standing === "unsupported" ? "doubtful" : "good";
     $("answer").replaceChildren(
       element("pre", "", answer ?? `No answer${message ? `: ${message}` : ""}`),
       ...(answer !== null && note ? [element("p", "quiet", note)] : []),
@@ -290,7 +379,7 @@ const on = {
     $("open-record").hidden = false;
     // Of a solve that was over before, or that broke off, the record alone has everything.
     if (isFirst || broken) showRecord();
-    return over(answer === null ? `Ended: ${solution.status}` : ANSWERED[standing] ?? "Answered");
+    return over(answer === null ? `Ended: ${solution.status}` : (ANSWERED[standing] ?? "Answered"));
   },
   Cancelled: ({ error }) => over(visible(error.message)),
 };
@@ -327,15 +416,29 @@ function closeRecord() {
 async function listPast() {
   const { solves } = await (await request("GET", "/v1/solve")).json();
   const rows = solves.map(({ id, query, state, status: end, accepted, asks }) => {
-    const name = asks ? "asks you" : state === "done" ? end ?? "done" : state;
-    const link = element("a", "", element("span", "query", query), element("small", asks ? "asks" : "", `${name} · ${new Date(accepted * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`));
+    const name = asks ? "asks you" : state === "done" ? (end ?? "done") : state;
+    const link = element(
+      "a",
+      "",
+      element("span", "query", query),
+      element(
+        "small",
+        asks ? "asks" : "",
+        `${name} · ${new Date(accepted * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`,
+      ),
+    );
     link.href = `#${id}`;
     if (id === solve?.id) link.setAttribute("aria-current", "true");
     return element("li", "", link);
   });
   const focused = $("past").contains(document.activeElement) ? document.activeElement.hash : null;
-  $("past").replaceChildren(...(rows.length ? rows : [element("li", "quiet", "None yet. Results are kept for 7 days.")]));
-  if (focused) $("past").querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  $("past").replaceChildren(
+    ...(rows.length ? rows : [element("li", "quiet", "None yet. Results are kept for 7 days.")]),
+  );
+  if (focused)
+    $("past")
+      .querySelector(`a[href="${CSS.escape(focused)}"]`)
+      ?.focus();
   return solves;
 }
 
@@ -348,13 +451,16 @@ async function ask(event) {
   event.preventDefault();
   const query = $("question").value.trim();
   if (!query) return;
-  if (pending?.query !== query) pending = { query, key: Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(16)).join("-") };
+  if (pending?.query !== query)
+    pending = { query, key: Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(16)).join("-") };
   const button = $("ask").querySelector("button");
   button.disabled = true;
   $("error").textContent = "";
   try {
     const body = { query, background: true, events: true };
-    const { id } = await (await request("POST", "/v1/solve", { body, headers: { "Idempotency-Key": pending.key } })).json();
+    const { id } = await (
+      await request("POST", "/v1/solve", { body, headers: { "Idempotency-Key": pending.key } })
+    ).json();
     pending = null;
     $("question").value = "";
     location.hash = id;
@@ -406,7 +512,11 @@ document.addEventListener("keydown", (event) => {
 });
 $("approve").addEventListener("click", () => answerPlan(true));
 $("decline").addEventListener("click", () => answerPlan(false));
-$("stop").addEventListener("click", () => request("DELETE", `/v1/solve/${encodeURIComponent(solve.id)}`).catch((error) => ($("error").textContent = error.message)));
+$("stop").addEventListener("click", () =>
+  request("DELETE", `/v1/solve/${encodeURIComponent(solve.id)}`).catch(
+    (error) => ($("error").textContent = error.message),
+  ),
+);
 $("record-button").addEventListener("click", () => ($("record").firstChild ? closeRecord() : showRecord()));
 window.addEventListener("hashchange", openSolve);
 document.addEventListener("visibilitychange", () => !document.hidden && !$("app").hidden && refreshPast());
