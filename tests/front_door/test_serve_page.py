@@ -85,6 +85,21 @@ def test_a_key_is_asked_for_until_it_is_one(serving: Serving, window: Browser) -
 
     assert ALICE not in window.run("return location.href + document.cookie + JSON.stringify(localStorage)")
     assert window.run("return sessionStorage.getItem('key')") == ALICE
+    window.run("sessionStorage.setItem('key', 'no-longer-a-key')")
+    window.press("Which city is it?" + ENTER)
+    window.until(lambda: focus(window) == "key")
+    assert "knows it no longer" in window.text("#login-message")
+
+
+def test_a_solve_is_stopped(browser: Browser, model: ProgramEndpoint) -> None:
+    """The button ends a solve while the model still writes."""
+    release = model.hold("stopped")
+    ask(browser, "Which stopped city is it?", "Writing a program")
+    browser.click("#stop")
+    browser.until(lambda: browser.text("#status") == "Ended: interrupted")
+    release.set()
+
+    assert not browser.shown("#stop") and browser.logged() == []
 
 
 def test_an_answer_comes_live_and_is_text_alone(browser: Browser, model: ProgramEndpoint) -> None:
