@@ -137,7 +137,10 @@ def test_the_configuration_of_a_client(shop: Path) -> None:
     ("words", "message"),
     [
         ((), "Missing option '--api'"),
-        (("--api", "openapi.yaml", "--header", "X-Key: 123"), "NAME:env:VARIABLE"),
+        (("--api", "openapi.yaml", "--header", "X-Key: 123"), "holds no secret"),
+        (("--api", "openapi.yaml", "--auth", "bearer:123"), "holds no secret"),
+        (("--api", "openapi.yaml", "--base-url", "https://me:123@shop.example"), "holds no secret"),
+        (("--api", "openapi.yaml", "--base-url", "https://shop.example?key=123"), "holds no secret"),
         (("--api", "openapi.yaml", "--transport", "http"), "by its URL"),
         (("--api", "openapi.yaml", "--autth", "x"), "Did you mean '--auth'"),
     ],

@@ -23,8 +23,10 @@ __all__ = ["mcp"]
 _GRACE = 3.0
 """Seconds that requests have to end when the server is stopped."""
 
-_KEPT = re.compile(r":\s*(?:env|file|keyring):")
+_KEPT = re.compile(r"(?:^|[:=])\s*(?:env|file|keyring):")
 """Names the place of a secret."""
+_SECRET_URL = re.compile(r"://[^/?#]*@|[?]")
+"""A URL with a password, or with a query, which often holds a key."""
 _KEPT_IN_ENV = re.compile(r"\benv:(\w+)")
 
 
@@ -94,10 +96,9 @@ def config(client: str, name: str, arguments: tuple[str, ...]) -> None:
     checked = serve.make_context("atc mcp config", list(arguments))
     if checked.params["transport"] == "http":
         raise click.UsageError("a client connects to --transport http by its URL; it starts a server over stdio alone")
-    if any(header and not _KEPT.search(header) for header in checked.params["headers"]):
-        raise click.UsageError(
-            "a configuration holds no value of a header: name where it is kept, as NAME:env:VARIABLE"
-        )
+    literal = [text for text in (*checked.params["auth"], *checked.params["headers"]) if not _KEPT.search(text)]
+    if literal or any(_SECRET_URL.search(argument) for argument in arguments):
+        raise click.UsageError("a configuration holds no secret: name where it is kept, as --auth bearer:env:VARIABLE")
     variables = _KEPT_IN_ENV.findall(" ".join(arguments))
     script = Path(sys.executable).with_name("atc")
     command, *first = [str(script)] if script.is_file() else [sys.executable, "-m", "atc"]
