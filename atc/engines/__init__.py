@@ -5,10 +5,12 @@ An engine is an entry point `atc.engines`: a function of (name, EngineSettings) 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from protocols.errors import UsageError
+from protocols.errors import ModelError, UsageError
+from protocols.extras import needs_extra
 
 if TYPE_CHECKING:
     from atc.models import EngineSettings, Model
@@ -22,6 +24,7 @@ def open_local(name: str, settings: EngineSettings) -> Model:
     from atc.engines.local import CONTEXT, LocalEngine, default_threads
     from atc.engines.names import identity, parse
 
+    _check_engine(f"local:{name}", "xllamacpp", "local")
     parts = parse(name)
     file = files.path(parts.base)
     return LocalEngine(
@@ -48,8 +51,15 @@ def open_openvino(name: str, settings: EngineSettings) -> Model:
             f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
             f"local:{name}, or one file that `atc train adapter FOLDER --merge` writes"
         )
+    _check_engine(f"openvino:{name}", "openvino_genai", "openvino")
     file = files.path(parts.base)
     return OpenVINOModel(f"openvino:{name}", file, files.converted(file), settings.threads or default_threads())
+
+
+def _check_engine(model: str, module: str, extra: str) -> None:
+    """Before its file is looked for, which has a gigabyte. Raises: ModelError: The engine is not installed."""
+    if find_spec(module) is None:
+        raise ModelError(needs_extra(model, extra))
 
 
 def open_hf(name: str, settings: EngineSettings) -> Model:

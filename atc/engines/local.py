@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import importlib.metadata
-import importlib.util
 import json
 import os
 import secrets
@@ -44,7 +43,6 @@ from atc.models.base import (
 )
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
-from protocols.extras import needs_extra
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
 
@@ -73,8 +71,7 @@ _MANY_CORES = 4
 class LocalEngine(ModelBase):
     """A GGUF file and the engine that runs it. The engine starts at the first request.
 
-    Prompts are answered one at a time; other threads wait. Raises: ModelError: the extra `local` is not installed, or
-    the adapter does not fit the model.
+    Prompts are answered one at a time; other threads wait. Raises: ModelError: the adapter does not fit the model.
 
     Args:
         file: The GGUF file.
@@ -94,8 +91,6 @@ class LocalEngine(ModelBase):
         threads: int | None = None,
         adapter: Path | None = None,
     ) -> None:
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise ModelError(needs_extra(name, "local"))
         self.name = name
         self._context = context
         self.file = file

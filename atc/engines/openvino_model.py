@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import importlib.metadata
-import importlib.util
 import os
 import shutil
 import threading
@@ -36,7 +35,6 @@ from atc.models.base import (
 from atc.models.repetition import repetition_start
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
-from protocols.extras import needs_extra
 
 __all__ = ["OpenVINOModel", "render", "settings"]
 
@@ -69,12 +67,9 @@ class OpenVINOModel(ModelBase):
         file: The GGUF file.
         converted: The folder for the conversion, some 1.3 GB for a model of 1.5 billion weights.
         threads: Threads to compute with, by default OpenVINO's own choice.
-    Raises: ModelError: the extra `openvino` is not installed.
     """
 
     def __init__(self, name: str, file: Path, converted: Path, threads: int | None = None) -> None:
-        if importlib.util.find_spec("openvino_genai") is None:
-            raise ModelError(needs_extra(name, "openvino"))
         self.name = name
         self._file = file
         self._converted = converted / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"
