@@ -169,19 +169,21 @@ def test_a_restarted_server_asks_again(serving: Serving, api: LocalAPI, model: P
 
 
 def test_a_waiting_plan_does_not_hold_up_the_end(serving: Serving) -> None:
-    """SIGTERM does not wait for an answer; a solve that waits for one can also be stopped, and sends nothing."""
+    """SIGTERM waits for no answer and no reader. A solve that waits can also be stopped, and then sends nothing."""
     with serving.client() as client:
         path, _ = asked(client)
         stopped = client.delete(path)
         end = serving.ended(path.rpartition("/")[2])
         again = client.delete(path)
-        asked(client, "Send one more storm alert")
-    assert serving.process is not None
-    serving.process.terminate()
+        path, _ = asked(client, "Send one more storm alert")
+        assert serving.process is not None
+        with client.stream("GET", f"{path}/events"):
+            serving.process.terminate()
+            status = serving.process.wait(20)  # GRACE is 30 seconds
 
     assert (stopped.status_code, again.status_code) == (202, 409)
     assert end["solution"]["status"] == "interrupted"
-    assert serving.process.wait(20) == 0  # GRACE is 30 seconds
+    assert status == 0
 
 
 def test_a_store_of_an_earlier_version_is_taken(tmp_path: Path) -> None:
