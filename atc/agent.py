@@ -49,8 +49,8 @@ class Agent:
 
     Args:
         tools: An OpenAPI document (a file, a URL, or parsed), `mcp:URL`, a Protocol, a Python function or an object;
-            or several, as a list or as a mapping by name (see protocols.combined.gather).
-        arguments: Beside `tools`, the options that atc.options.Options lists, each an argument of its own.
+            or several, as a list or as a mapping by name (see protocols.combined.gather). Options says what the other
+            arguments mean.
     Raises: UsageError: Something is no source of tools, two tools have one name, an unknown argument, mode, profile or
         feature, an unreadable credential, a pattern that fits no operation, or something in `allow` that is no origin.
         ProtocolError: A document cannot be read.
@@ -416,9 +416,12 @@ class Agent:
         """
         from atc.question_tool import async_question_tool, question_tool
 
+        protocol = self.protocol
+        if self.settings.writes == "deny":
+            protocol = protocol.only(tool.name for tool in protocol.tools if not tool.writes)
         if asynchronous:
-            return async_question_tool(self.asolve, self.protocol, self.settings.changes)
-        return question_tool(self.solve, self.protocol, self.settings.changes)
+            return async_question_tool(self.asolve, protocol, self.settings.changes)
+        return question_tool(self.solve, protocol, self.settings.changes)
 
     def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Offer:
         """What the model would be asked with first; it is not asked.

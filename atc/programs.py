@@ -38,8 +38,8 @@ def run_program(arguments: _ProgramArguments) -> ProgramResult:
     """Run a program in the sandbox, with the tools as its functions; no model is asked.
 
     Args:
-        arguments: `tools` as atc.Agent takes them, `program` as Python, and the options of an agent, of which those
-            about models and prompts say nothing here.
+        tools: As atc.Agent takes them, and so the other arguments; those about models and prompts have no effect.
+        program: Python; it may `print` anything.
     Raises: as atc.Agent and `Agent.run_program`.
     """
     options = {name: value for name, value in vars(arguments).items() if name not in ("tools", "program")}

@@ -58,6 +58,8 @@ def gather(tools: object, auth: Sequence[str] = (), base_url: str | Mapping[str,
     elif isinstance(tools, list | tuple):
         sources = [part for part in tools if _is_source(part)]
         functions = [part for part in tools if not _is_source(part)]
+        if any(isinstance(part, Mapping) for part in functions):
+            raise UsageError("a mapping by name cannot stand in a list: put all sources into it")
         apis = _apis_of_list(sources, auth, base_url)
     else:
         functions, apis = tools, []

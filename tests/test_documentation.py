@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
@@ -35,6 +36,10 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def _plain(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
 def test_the_site_has_every_page(checkout: Path) -> None:
     """Guide, figures, reference and commands; links of the checkout are links of the site, and nothing is loaded."""
     done = built(checkout)
@@ -46,7 +51,9 @@ def test_the_site_has_every_page(checkout: Path) -> None:
     assert 'href="benchmarks.html#attribution"' in texts["attribution"]
     assert "atc retrieve build" in texts["commands"]
     assert "--call-timeout" in texts["commands"], "all options, also those of --help-all"
-    assert "Solution" in texts["reference"]
+    assert re.search(
+        r"(?s)^Agent\(\n *tools: object,\n *model: str .*max_tokens: int", _plain(texts["reference"]), re.M
+    )
     links = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text("utf-8"))
     assert links and [link for link in links if not (site / link).is_file()] == []
     assert not [name for name, text in texts.items() if 'src="http' in text or 'rel="stylesheet" href="http' in text]
