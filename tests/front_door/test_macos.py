@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.atc_command import QUESTION, RIGHT
+
 ROOT = Path(__file__).resolve().parents[2]
 MAC = Path(__file__).with_name("mac")
 FILMS = str(ROOT / "tests" / "films.yaml")
@@ -40,8 +42,11 @@ def mac(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     environment = {"PYTHONPATH": paths, "MAC_PYTHON": str(wrapper), "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
+        endpoint = {name: value for name, value in os.environ.items() if name.startswith("OPENAI_")}
         command = [sys.executable, *words]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment | endpoint, capture_output=True, text=True, timeout=120
+        )
 
     return run
 
@@ -109,6 +114,18 @@ with Agent.from_openapi({FILMS!r}, simulate=True, model=model) as agent:
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == "[200] True"
     assert "landlock is not active: only Linux has it" in done.stdout
+
+
+def test_the_command_names_what_is_missing(
+    mac: Callable[..., subprocess.CompletedProcess[str]], endpoint: Callable[..., None]
+) -> None:
+    """`atc solve` answers, and says on stderr which layers are not there."""
+    endpoint(RIGHT)
+    words = ["solve", QUESTION, "--api", FILMS, "--simulate", "--model", "openai:scripted", "--profile", "small"]
+    done = mac("-m", "atc", *words)
+
+    assert done.returncode == 0, done.stderr
+    assert [name for name in (*MISSING, "rlimits") if f"{name} is not active" not in done.stderr] == []
 
 
 def test_documents_are_read_and_explained(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
