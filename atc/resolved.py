@@ -101,6 +101,7 @@ _FUNCTION: _Kinds = (Callable,), "a function"  # type: ignore[assignment] # isin
 _BY_NAME: Mapping[str, _Kinds] = {
     "profile": ((str, Profile), "the name of a profile, a file, or a Profile"),
     "limits": ((Limits,), "a Limits"),
+    "silence": ((int, float), "a number of seconds"),
     "search": ((SearchSettings,), "a SearchSettings"),
     **dict.fromkeys(("on_event", "before_call", "after_call", "confirm", "confirm_plan"), _FUNCTION),
 }
@@ -114,8 +115,9 @@ def _check_types(options: Options) -> None:
         kinds = _BY_NAME.get(name, by_kind)
         problem = ""
         if option.default is False:
-            if not isinstance(value, bool) and not (name == "simulate" and hasattr(value, "rehearses")):
-                more = " or a session of a simulated API" if name == "simulate" else ""
+            may_be_session = "Session" in str(option.type)
+            if not isinstance(value, bool) and not (may_be_session and hasattr(value, "rehearses")):
+                more = " or a session of a simulated API" if may_be_session else ""
                 problem = f"{'True, False' if more else 'True or False'}{more}"
         elif option.default == ():
             if isinstance(value, str):
