@@ -1,7 +1,7 @@
 """Draw the views of solves as SVG: `python docs/pictures.py`.
 
-`terminal.svg` has one revision, `doubtful.svg` an answer with a finding against it, `tree.svg` the tree of a search,
-and `tui.svg` a stored solution in `atc tui`.
+`doubtful.svg` has an answer with a finding against it, `tree.svg` the tree of a search, and `tui.svg` a stored solution
+with one revision in `atc tui`.
 The cinema sample is simulated and the model is scripted. Pictures of the same solve differ only in times.
 """
 
@@ -82,7 +82,7 @@ class _ScriptedModel:
 
 
 PICTURES: Mapping[str, _Picture] = {
-    "terminal.svg": _Picture("attribute", [PROGRAM % selection for selection in REPAIRED]),
+    "tui.svg": _Picture("attribute", [PROGRAM % selection for selection in REPAIRED]),
     "doubtful.svg": _Picture("attribute", [PROGRAM % selection for selection in DOUBTFUL]),
     "tree.svg": _Picture("dfsdt", SEARCH),
 }
@@ -130,5 +130,5 @@ def draw_browser(picture: _Picture) -> str:
 if __name__ == "__main__":
     docs = Path(__file__).parent
     for name, picture in PICTURES.items():
-        write_text(docs / name, draw(picture.mode, picture.messages))
-    write_text(docs / "tui.svg", draw_browser(PICTURES["terminal.svg"]))
+        browsed = name == "tui.svg"
+        write_text(docs / name, draw_browser(picture) if browsed else draw(picture.mode, picture.messages))

@@ -22,17 +22,17 @@ from atc.files import write_text
 from tests.front_door.pages import recorded_endpoint
 from tests.shop import TOKEN, serving_shop
 
-__all__ = ["Frame", "drawn", "filmed"]
+__all__ = ["Frame", "drawn", "filmed", "recorded"]
 
 DOCS = Path(__file__).resolve().parent
 QUESTION = "Refund what Ewa Nowak paid in March for orders that were not shipped: out of stock."
 SHOWN = f'$ atc solve "{QUESTION}"'
 OPTIONS = ["--api", "openapi.yaml", "--auth", "bearer:env:SHOP_TOKEN", "--model", "openai:recorded"]
-COLUMNS, LINES, WINDOW = 112, 120, 40
+COLUMNS, LINES, WINDOW = 112, 120, 46
 """Of the terminal, which is high enough that nothing scrolls off; the picture shows the lines up to the last one."""
 COLOURS = {"black": "#9ca3af", "red": "#f87171", "green": "#4ade80", "brown": "#facc15", "blue": "#60a5fa"}
 COLOURS |= {"magenta": "#c084fc", "cyan": "#22d3ee", "white": "#e5e7eb", "default": "#d1d5db"}
-SHORTEST, LONGEST, LAST = 0.9, 2.2, 4.0
+SHORTEST, LONGEST, LAST = 0.9, 2.0, 4.0
 """Seconds that a screen stands: at least, so that it can be read; at most; and the last one."""
 
 _Part = tuple[str, str, bool]
@@ -67,13 +67,14 @@ def filmed(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterato
         asks = any("[y/N]" in line for line in screen.display)
         if (now := _lines(screen)) != before:
             stood = time.monotonic() - since
-            if stood > 0.1:
+            if stood > 0.3:
                 yield Frame(before, min(max(stood, SHORTEST), LONGEST))
             since = time.monotonic()
         elif asks and not answered:
             answered = True
             yield Frame(now, LONGEST)
             child.send("y\r")
+    child.wait()
     child.close()
     yield Frame(_lines(screen), LAST)
 
@@ -129,10 +130,14 @@ def _row(row: int, parts: Sequence[_Part]) -> str:
     return "".join(spans)
 
 
-if __name__ == "__main__":
+def recorded() -> str:
+    """The question answered on a terminal, as an animated SVG."""
     with TemporaryDirectory() as name, serving_shop(Path(name)), recorded_endpoint(pause=2.0) as url:
         command = [str(Path(sys.executable).with_name("atc")), "solve", QUESTION, *OPTIONS]
         env = {"PATH": "/usr/bin:/bin", "SHOP_TOKEN": TOKEN, "TERM": "xterm-256color", "HOME": name, "LANG": "C.UTF-8"}
         env |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
-        frames = list(filmed(command, Path(name), env))
-    write_text(DOCS / "recording.svg", drawn(frames))
+        return drawn(list(filmed(command, Path(name), env)))
+
+
+if __name__ == "__main__":
+    write_text(DOCS / "recording.svg", recorded())

@@ -32,7 +32,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def repaired() -> Solution:
     """A solve with one revision."""
-    picture = PICTURES["terminal.svg"]
+    picture = PICTURES["tui.svg"]
     return solved(picture.mode, picture.messages)
 
 

@@ -37,7 +37,7 @@ def test_a_solution_comes_back_whole(solution: Solution, tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def repaired() -> str:
     """The JSON of a solve with a revision."""
-    picture = PICTURES["terminal.svg"]
+    picture = PICTURES["tui.svg"]
     return json.dumps(solved(picture.mode, picture.messages).to_json())
 
 
