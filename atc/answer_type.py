@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from protocols.errors import UsageError
-from sandbox.truncation import cut, one_line
+from protocols.text.quoting import one_line
+from sandbox.truncation import cut
 
 __all__ = ["AnswerType", "WrongAnswerError"]
 
@@ -45,7 +46,7 @@ class AnswerType:
             self._adapter: TypeAdapter[Any] = TypeAdapter(type_)
             self._schema = self._adapter.json_schema()
         except (PydanticUserError, TypeError, NameError) as error:
-            reason = cut(one_line(str(error).partition("\n")[0].partition(". ")[0]), 300)
+            reason = one_line(str(error).partition("\n")[0].partition(". ")[0], 300)
             raise UsageError(
                 f"answer_type {cut(repr(type_), 100)} is no type for answers ({reason}); give a pydantic model, a "
                 "dataclass, or a plain type such as list[int]"
@@ -166,4 +167,4 @@ def _place(location: tuple[int | str, ...]) -> str:
 
 
 def _short(value: object) -> str:
-    return cut(one_line(value if isinstance(value, str) else repr(value)), _INPUT_LENGTH)
+    return one_line(value if isinstance(value, str) else repr(value), _INPUT_LENGTH)

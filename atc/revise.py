@@ -29,8 +29,8 @@ from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
+from protocols.text.quoting import one_line
 from sandbox import Run
-from sandbox.truncation import cut, one_line
 
 if TYPE_CHECKING:
     from atc.write_gate import WriteGate
@@ -185,7 +185,7 @@ class _Loop:
         protocol, settings = self.offer.graph.protocol, self.session.settings
         fault, answer = judge(program, run), ""
         if fault is not None and run is None and self.note:
-            words = cut(one_line(self.note), _MAX_NOTE)
+            words = one_line(self.note, _MAX_NOTE)
             fault = replace(fault, message=f"{fault.message}; it held only this: {words}")
         elif fault is not None and run is None and requests_tools(self.text):
             fault = replace(fault, message=f"{fault.message}, of the functions above: there are no more to show")

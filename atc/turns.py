@@ -12,7 +12,7 @@ from atc.query import Query
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.text.prose import estimate
-from sandbox.truncation import cut, one_line
+from protocols.text.quoting import one_line
 
 __all__ = ["Turn", "conversation_so_far", "follow_up"]
 
@@ -75,9 +75,9 @@ class Turn:
         answer = self.answer if self.answer is not None else f"none ({self.message or 'it was interrupted'})"
         return templates.render(
             "turn",
-            query=cut(one_line(self.query), _MAX_QUERY),
-            calls=", ".join(cut(one_line(call), _MAX_CALL) for call in self.calls) or "nothing",
-            answer=cut(one_line(answer), _MAX_ANSWER),
+            query=one_line(self.query, _MAX_QUERY),
+            calls=", ".join(one_line(call, _MAX_CALL) for call in self.calls) or "nothing",
+            answer=one_line(answer, _MAX_ANSWER),
         ).strip()
 
 

@@ -359,12 +359,12 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     from rich.markup import escape
     from rich.table import Table
 
-    from atc.apps.tui.text import visible
     from atc.files import to_json
     from probing.document import usage_examples
     from probing.drift import detect_drift, is_breaking
     from probing.live import ProbeProgress
     from protocols import load
+    from protocols.text.quoting import visible
 
     usage = {name: program for name, (_, program) in usage_examples(file).items()}
     document = load(file)
@@ -419,7 +419,7 @@ def _serialize(document: dict[str, object], out: Path) -> str:
 
 def _print_report(report: ProbeReport) -> None:
     """Print the tools by outcome, grouped by reason, and one line of totals."""
-    from atc.apps.tui.text import visible
+    from protocols.text.quoting import visible
 
     totals = report.to_json()["totals"]
     for outcome in totals["outcomes"]:

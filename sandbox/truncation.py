@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.records import CallRecord
 
-__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "cut_record", "nested", "one_line", "size_of"]
+__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "cut_record", "nested", "size_of"]
 
 TEXT = 2000
 """Characters of a URL or an error that a record keeps."""
@@ -29,11 +29,6 @@ def cut(text: str, most: int = TEXT) -> str:
     """A text of at most so many characters, every one of which can be written out."""
     shortened = text if len(text) <= most else text[: most - 1] + "…"
     return shortened if shortened.isascii() else shortened.encode("utf-8", "replace").decode()
-
-
-def one_line(text: str) -> str:
-    """A text without line ends and other signs that act instead of being seen: it cannot write lines of ours."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def nested(value: object, most: int = NESTING) -> bool:

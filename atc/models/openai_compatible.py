@@ -42,8 +42,8 @@ from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from protocols.extras import needs_extra
+from protocols.text.quoting import one_line
 from sandbox.egress.egress_rules import display_url
-from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
     import openai
@@ -250,7 +250,7 @@ class Endpoint(ModelBase):
         text = str(error)
         if self._key:
             text = redact(text, [BearerToken(self._key)])
-        return one_line(text)[:300]
+        return one_line(text, 300)
 
 
 def _transport() -> Any:

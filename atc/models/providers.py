@@ -42,7 +42,7 @@ from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from protocols.extras import needs_extra
 from protocols.installed_from import packages_command
-from sandbox.truncation import one_line
+from protocols.text.quoting import one_line
 
 __all__ = ["FAMILIES", "ProviderModel", "check_installed", "is_provider", "meant"]
 
@@ -215,7 +215,7 @@ class ProviderModel(ModelBase):
         names = AnyLLM.get_provider_class(self._provider).ENV_API_KEY_NAME.split("/")
         names.append(f"{self._provider.upper()}_API_KEY")  # the library names none where a client may do without
         keys = [BearerToken(key) for name in names if (key := os.environ.get(name, "").strip())]
-        return one_line(redact(str(error), keys))[:300]
+        return one_line(redact(str(error), keys), 300)
 
 
 def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -113,10 +113,10 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
 
 
 def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
-    from atc.apps.tui.text import shorten
     from benchmarks.manipulation.complexity_sources import PREFIX
     from benchmarks.report.complexity_tables import published_scores
     from benchmarks.report.tables import TextTable
+    from protocols.text.quoting import shorten
 
     scores = published_scores()
     columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")

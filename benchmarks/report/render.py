@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from atc.apps.tui.text import visible
 from benchmarks.report.text_table import TextTable
+from protocols.text.quoting import visible
 
 __all__ = ["markdown", "print_table", "show"]
 

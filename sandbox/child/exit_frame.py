@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.truncation import cut, one_line
+from protocols.text.quoting import one_line
+from sandbox.truncation import cut
 
 __all__ = ["ExitFrame", "Failure", "parse_exit_frame"]
 
@@ -89,7 +90,7 @@ def _failure(data: object) -> Failure:
 
 def _notes(data: object) -> tuple[str, ...]:
     notes = data if isinstance(data, list) else []
-    return tuple(one_line(cut(note, NAME * 2)) for note in notes[:NOTES] if isinstance(note, str))
+    return tuple(one_line(note, NAME * 2) for note in notes[:NOTES] if isinstance(note, str))
 
 
 def _lines(data: object) -> tuple[int, ...]:

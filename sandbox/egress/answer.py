@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.functions.values import plain
+from protocols.text.quoting import one_line, words_of_service
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
 from sandbox.egress.allowance import Allowance
 from sandbox.egress.egress_rules import UnreachableError
@@ -35,7 +36,7 @@ from sandbox.egress.stages import (
     TooLargeError,
     TransportReply,
 )
-from sandbox.truncation import cut, nested, one_line
+from sandbox.truncation import cut, nested
 
 __all__ = ["Answerer"]
 
@@ -166,8 +167,7 @@ def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
 
     challenge = header(response.headers, "www-authenticate") if response.status in (401, 403) else None
     reason = sent.stopped or service_message(parsed) or challenge_message(challenge or "")
-    quoted = one_line(reason).replace('"', "'") if reason else ""
     problem = one_line(f"{response.status} {response.reason}".strip())
-    problem += f" — {reason}" if sent.stopped else f' — the service said "{quoted}"' if quoted else ""
+    problem += f" — {reason}" if sent.stopped else f" — {words}" if (words := words_of_service(reason)) else ""
     after = "; this is the outcome of the read that the write was redirected to"
     return problem + after * sent.may_have_left

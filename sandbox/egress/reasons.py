@@ -17,8 +17,9 @@ from http import HTTPStatus
 from itertools import islice
 from typing import NamedTuple
 
+from protocols.text.quoting import one_line, shorten
 from sandbox.body_store import LargeBody
-from sandbox.truncation import nested, one_line
+from sandbox.truncation import nested
 
 __all__ = ["challenge_message", "service_message"]
 
@@ -71,21 +72,21 @@ class _Text(NamedTuple):
 def service_message(body: object) -> str:
     """The reason in the body of an error, in one line: `start: must be before end; …`. Empty if it has none."""
     if isinstance(body, LargeBody):
-        return _cut(_plain(body.beginning))
+        return shorten(_plain(body.beginning), _LENGTH)
     if isinstance(body, str):
         data = _data(body)  # of a service that names another type
-        return service_message(data) if data is not None else _cut(_plain(body))
+        return service_message(data) if data is not None else shorten(_plain(body), _LENGTH)
     if not isinstance(body, dict | list) or not body or nested(body):
         return ""
     texts = sorted(islice(_texts(body, "", False), _MOST_TEXTS), key=lambda text: not text.place)
-    return _joined(texts) or _cut(one_line(json.dumps(body, ensure_ascii=False)))
+    return _joined(texts) or one_line(json.dumps(body, ensure_ascii=False), _LENGTH)
 
 
 def challenge_message(challenge: str) -> str:
     """The reason in a `WWW-Authenticate` header: `invalid_token: the token expired`. Empty if it has none."""
     named = {name.lower(): quoted or word for name, quoted, word in _CHALLENGE.findall(challenge)}
     texts = [re.sub(r"\\(.)", r"\1", named[name]) for name in ("error", "error_description") if named.get(name)]
-    return _cut(one_line(": ".join(texts)))
+    return one_line(": ".join(texts), _LENGTH)
 
 
 def _joined(texts: Sequence[_Text]) -> str:
@@ -99,7 +100,7 @@ def _joined(texts: Sequence[_Text]) -> str:
         if place or not any(plain in earlier for earlier in parts.values()):
             parts[f"{place}: {text}" if place else text] = plain
     *first, last = parts or [""]
-    return _cut("; ".join([*(part.rstrip(".") for part in first), last]))
+    return shorten("; ".join([*(part.rstrip(".") for part in first), last]), _LENGTH)
 
 
 def _texts(value: object, place: str, inside: bool, in_list: bool = False) -> Iterator[_Text]:
@@ -209,7 +210,3 @@ def _plain(text: str) -> str:
         page.feed(text[:_PAGE])
         text = " ".join(page.words) or text
     return one_line(text[:_PAGE])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LENGTH else text[: _LENGTH - 1] + "…"

@@ -21,9 +21,9 @@ import click
 
 from atc._siblings import SIBLINGS, claim
 from atc.apps.cli.help_pages import HelpGroup, page_width
-from atc.apps.tui.text import visible
 from protocols.errors import ATCError, UsageError
 from protocols.extras import missing_extra
+from protocols.text.quoting import visible
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -12,9 +12,8 @@ from atc.apps.cli import print_json
 from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, takes
 from atc.apps.cli.reachable import open_protocol
-from atc.apps.tui.text import visible
 from protocols.errors import UsageError
-from sandbox.truncation import one_line
+from protocols.text.quoting import one_line, visible
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType

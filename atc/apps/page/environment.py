@@ -17,12 +17,12 @@ from markupsafe import Markup
 from pydantic import TypeAdapter
 
 from atc.apps.tui.nodes import end_text, step_signature, stretches, trials
-from atc.apps.tui.text import shorten, visible
 from atc.models.prices import dollars
 from atc.program.edits import line_diff
 from atc.search_tree import SearchNode
 from atc.solution import Solution
 from protocols.json_path import readable_path
+from protocols.text.quoting import shorten, visible
 
 __all__ = ["BASE_STYLE", "page_environment", "trace_page"]
 

@@ -23,13 +23,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from atc.apps.saved.contract import ToolContract, broken_contracts, contracts_of
 from atc.apps.saved.parameters import ParameterType, SavedParameter, Value, parametrized
-from atc.apps.tui.text import shorten, visible
 from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from atc.solution import Solution
 from protocols.errors import ProgramRefused, UsageError
 from protocols.model import Protocol
 from protocols.naming import split_namespace
+from protocols.text.quoting import shorten, visible
 from sandbox.language.parsing import parse_program
 from sandbox.language.policy import compile_program
 

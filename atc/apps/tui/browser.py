@@ -13,10 +13,10 @@ from textual.widgets import DataTable, Footer, Input, Static
 from textual.worker import get_current_worker
 
 from atc.apps.tui.detail import SolutionScreen
-from atc.apps.tui.nodes import one_line
+from atc.apps.tui.nodes import TEXT_WIDTH
 from atc.apps.tui.parts import STANDING_STYLES
 from atc.apps.tui.stored import DAMAGED, StoredSolution, stored_solutions
-from atc.apps.tui.text import visible
+from protocols.text.quoting import one_line, visible
 
 __all__ = ["SolutionBrowser"]
 
@@ -229,7 +229,7 @@ class SolutionBrowser(App[None]):
 
 def _cells(stored: StoredSolution) -> list[Text]:
     """The row of a solution; of a damaged file the reason."""
-    question = Text(one_line(stored.question or stored.problem), no_wrap=True, overflow="ellipsis")
+    question = Text(one_line(stored.question or stored.problem, TEXT_WIDTH), no_wrap=True, overflow="ellipsis")
     words = [Text(one_line(word), style=_STYLES.get(word, "red")) for word in (stored.status, stored.standing)]
     numbers = ("", "", "") if stored.problem else (stored.attempts, stored.calls, f"{stored.tokens:,}")
     return [question, *words, *(Text(str(number), justify="right") for number in numbers)]

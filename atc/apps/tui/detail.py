@@ -18,11 +18,12 @@ from atc.apps.tui.attempt import attempt_parts, revision_reason
 from atc.apps.tui.parts import call_row, evidence_lines, flow_lines, indented, note_lines, standing_text, summary_line
 from atc.apps.tui.response_tree import CallTree
 from atc.apps.tui.stored import StoredSolution
-from atc.apps.tui.text import format_answer, visible
+from atc.apps.tui.text import format_answer
 from atc.apps.tui.tree import tree_text
 from atc.solution import Solution
 from atc.solution_file import read_solution
 from protocols.errors import UsageError
+from protocols.text.quoting import visible
 
 __all__ = ["SolutionScreen"]
 

@@ -19,7 +19,6 @@ from atc.apps.tui.parts import (
     summary_line,
 )
 from atc.apps.tui.plan import plan_lines
-from atc.apps.tui.text import visible
 from atc.events import (
     CallBegan,
     CallMade,
@@ -37,6 +36,7 @@ from atc.events import (
     SolveStarted,
 )
 from atc.search_tree import SearchNode
+from protocols.text.quoting import visible
 
 __all__ = ["LineView"]
 

@@ -32,7 +32,7 @@ from atc.apps.tui.parts import (
     summary_line,
 )
 from atc.apps.tui.plan import plan_lines
-from atc.apps.tui.text import format_answer, shorten, visible
+from atc.apps.tui.text import format_answer
 from atc.apps.tui.tree import tree_text
 from atc.events import (
     CallBegan,
@@ -54,6 +54,7 @@ from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.search_tree import SearchNode
 from atc.solution import Solution
+from protocols.text.quoting import shorten, visible
 from sandbox.records import CallRecord
 
 __all__ = ["LiveView"]

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from atc.apps.tui.text import shorten, value_text, visible
+from atc.apps.tui.text import value_text
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
+from protocols.text.quoting import one_line
 
 __all__ = [
     "changed_line",
     "end_text",
     "node_line",
-    "one_line",
     "step_signature",
     "stretches",
     "trials",
@@ -90,9 +90,9 @@ def stretches(nodes: Sequence[SearchNode], levels: int) -> list[Stretch]:
 def step_signature(step: SearchStep) -> str:
     """The call as the model made it; the text that it wrote where no arguments could be read."""
     if step.code in (3, 4):
-        return one_line(step.name)
+        return one_line(step.name, TEXT_WIDTH)
     arguments = ", ".join(f"{name}={value_text(value)}" for name, value in step.arguments.items())
-    return one_line(f"{step.name}({arguments or ('' if step.text in ('', '{}') else step.text)})")
+    return one_line(f"{step.name}({arguments or ('' if step.text in ('', '{}') else step.text)})", TEXT_WIDTH)
 
 
 def end_text(node: SearchNode) -> str:
@@ -100,15 +100,15 @@ def end_text(node: SearchNode) -> str:
     sign, word = OUTCOMES[node.outcome]
     if not sign:
         return ""
-    reason = _answer(node) if node.outcome == "answer" else one_line(node.why)
+    reason = _answer(node) if node.outcome == "answer" else one_line(node.why, TEXT_WIDTH)
     return f"{sign} {word}: {reason}" if reason else f"{sign} {word}"
 
 
 def node_line(node: SearchNode) -> str:
     """A message in one line: its thought, its calls with the start of what came back, how it ended."""
     calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
-    correction = f"✗ {one_line(node.correction)}" if node.correction else ""
-    return _joined([one_line(node.thought), *calls, correction, end_text(node)])
+    correction = f"✗ {one_line(node.correction, TEXT_WIDTH)}" if node.correction else ""
+    return _joined([one_line(node.thought, TEXT_WIDTH), *calls, correction, end_text(node)])
 
 
 def changed_line(before: SearchNode, node: SearchNode) -> str:
@@ -122,18 +122,13 @@ def observed(step: SearchStep, before: str = "") -> str:
     return f"{before}{'→' if step.code == 0 else '✗'} {text}" if text else ""
 
 
-def one_line(text: str, width: int = TEXT_WIDTH) -> str:
-    """Text from outside in one line: safe to show, and shortened."""
-    return shorten(" ".join(visible(text[: 4 * width]).split()), width)
-
-
 def _calls(node: SearchNode) -> list[SearchStep]:
     return [step for step in node.steps if step.code not in (3, 4)]
 
 
 def _answer(node: SearchNode) -> str:
     arguments = node.steps[-1].arguments if node.steps else {}
-    return one_line(str(arguments.get("answer") or arguments.get("final_answer") or ""))
+    return one_line(str(arguments.get("answer") or arguments.get("final_answer") or ""), TEXT_WIDTH)
 
 
 def _joined(parts: Iterable[str]) -> str:

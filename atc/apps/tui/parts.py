@@ -11,12 +11,13 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from atc.apps.tui.text import first_line, shorten, value_text, visible
+from atc.apps.tui.text import first_line, value_text
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.models.prices import dollars
 from atc.solution import Solution, Standing
 from protocols.json_path import readable_path
+from protocols.text.quoting import shorten, visible
 from sandbox.records import CallRecord
 
 __all__ = [

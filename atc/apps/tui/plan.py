@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from atc.apps.tui.text import visible
 from protocols.json_path import Step, readable_path
+from protocols.text.quoting import visible
 from sandbox.egress.write_plan import PlannedValue, PlannedWrite, WriteDifference, WritePlan
 
 __all__ = ["MOST", "WIDEST", "difference_lines", "place_text", "plan_lines", "plan_review", "shortened", "unhidden"]

@@ -10,9 +10,10 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from atc.apps.tui.nodes import one_line
+from atc.apps.tui.nodes import TEXT_WIDTH
 from atc.apps.tui.parts import call_row
 from atc.solution import Attempt
+from protocols.text.quoting import one_line
 from sandbox.records import CallRecord
 
 __all__ = ["CallTree"]
@@ -51,23 +52,23 @@ class CallTree(Tree[object]):
             row.append(f"  line {call.line}", style="dim")
         node = branch.add(row)
         if call.error is not None and call.status is not None:
-            node.add_leaf(Text(f"error: {one_line(call.error)}", style="red"))
+            node.add_leaf(Text(f"error: {one_line(call.error, TEXT_WIDTH)}", style="red"))
         if call.simulated or call.replayed or call.refused:
             marks = [name for name in ("simulated", "replayed", "refused") if getattr(call, name)]
             node.add_leaf(Text(", ".join(marks), style="dim"))
-        node.add_leaf(Text(one_line(f"{call.method} {call.url}"), style="dim"))
+        node.add_leaf(Text(one_line(f"{call.method} {call.url}", TEXT_WIDTH), style="dim"))
         _add_value(node, "arguments", call.arguments)
         _add_value(node, "response", call.response)
 
 
 def _add_value(node: TreeNode[object], name: str, value: object) -> None:
     """A member: folded where it has members itself, else a leaf with its value."""
-    label = Text(one_line(name), style="bold")
+    label = Text(one_line(name, TEXT_WIDTH), style="bold")
     if isinstance(value, dict | list) and value:
         kind = f"{len(value)} {'members' if isinstance(value, dict) else 'items'}"
         node.add(label.append(f"  {kind}", style="not bold dim"), data=value)
     else:
-        text = one_line(json.dumps(value, ensure_ascii=False, default=str))
+        text = one_line(json.dumps(value, ensure_ascii=False, default=str), TEXT_WIDTH)
         node.add_leaf(label.append(f": {text}", style="not bold"))
 
 

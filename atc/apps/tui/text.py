@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import ast
 import json
-import re
-import unicodedata
 from typing import TextIO
 
-__all__ = ["first_line", "for_stream", "format_answer", "shorten", "value_text", "visible"]
+from protocols.text.quoting import shorten, visible
+
+__all__ = ["first_line", "for_stream", "format_answer", "value_text"]
 
 _VALUE_WIDTH = 48
 """Longest argument shown in a call."""
-
-_UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
-
-
-def visible(text: str) -> str:
-    """Replace control characters by visible signs; line ends and tabs stay.
-
-    C0 characters become their control pictures (ESC is one sign). All other characters that act instead of being shown
-    (C1, direction marks, lone surrogates, odd line separators) become their code point: `<U+202E>`.
-    """
-    return _UNSAFE.sub(_sign, text.replace("\r\n", "\n"))
 
 
 def for_stream(text: str, stream: TextIO) -> str:
@@ -38,11 +27,6 @@ def first_line(text: str, width: int) -> str:
     """The first non-empty line, with visible signs and at most `width` characters long."""
     lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
     return shorten(lines[0], width) if lines else ""
-
-
-def shorten(text: str, width: int) -> str:
-    """The text, cut with an ellipsis to `width` characters."""
-    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
 def value_text(value: object) -> str:
@@ -78,19 +62,3 @@ def _entry(value: object) -> str:
     else:
         text = str(value)
     return text.replace("\n", "\n  ")
-
-
-def _sign(match: re.Match[str]) -> str:
-    character = match[0]
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and character not in _JOINERS:
-        return f"<U+{code:04X}>"
-    return character
-
-
-_JOINERS = {"\u200c", "\u200d", "\u00ad"}
-"""Format characters of ordinary text (Persian, Indic scripts, emoji, hyphenation) that do nothing to a terminal."""

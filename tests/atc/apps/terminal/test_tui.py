@@ -13,7 +13,6 @@ from atc.apps.tui import open_view
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
 from atc.apps.tui.parts import attribution_text
-from atc.apps.tui.text import visible
 from atc.events import (
     CallMade,
     Event,
@@ -29,6 +28,7 @@ from atc.events import (
 from atc.fault import Attribution, Fault
 from atc.models import Progress, Usage
 from atc.solution import Attempt, Solution
+from protocols.text.quoting import visible
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 
 WRONG = 'films = GET_search_film(query="Dune")\nprint(GET_film_film_id_credits(film_id=films[0]["uid"])["crew"])\n'
