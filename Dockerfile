@@ -1,6 +1,6 @@
 # The command `atc`, where Python or Linux is not at hand:
 #   docker build -t atc .
-#   docker run --rm -v "$PWD:/work" atc solve "…" --api openapi.yaml --simulate
+#   docker run --rm -e OPENAI_API_KEY -v "$PWD:/work" atc solve "…" --api openapi.yaml --model openai:NAME
 # An engine may forbid a layer of the sandbox: `docker run --rm atc doctor` names it. Docker's own filter of system calls
 # forbids namespaces; `--security-opt seccomp=unconfined` allows them, and then each program has ours.
 ARG PYTHON=3.12

@@ -135,7 +135,7 @@ def _limits(cpu: float, memory: int) -> None:
             soft, hard = min(soft, ceiling), min(hard, ceiling)
         resource.setrlimit(kind, (soft, hard))
     if not LINUX:
-        raise OSError("memory has no limit: only Linux holds a process to one; the other limits are set")
+        raise OSError("only Linux limits memory; here it is looked at now and then, and the other limits are set")
 
 
 def _user_namespace(walls: Walls) -> None:

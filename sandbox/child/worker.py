@@ -11,6 +11,7 @@ import io
 import marshal
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -30,6 +31,7 @@ from sandbox.language.shims import clock, modules, tasks
 from sandbox.language.shims.http_values import CaseInsensitiveDict
 from sandbox.language.shims.results import with_headers
 from sandbox.language.shims.tasks import bind_to_call, call_index
+from sandbox.system import LINUX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ __all__ = ["main", "serve"]
 
 FILENAME = "<program>"
 _MAIN_THREAD = get_ident()
+_LOOK = 0.02
+"""CPU seconds between two looks at the memory: some 20 MB of small objects."""
 TRACE_LIMIT = 50
 """Lines of a traceback that are reported, counted from the failure outwards."""
 
@@ -250,6 +254,8 @@ def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: 
         ours[TRACKER] = tracker
     namespace["__builtins__"] = guards.program_builtins(shims.importer, namespace, ours)
     _watch_time(parent, settings.deadline)
+    if not LINUX:
+        _watch_memory(parent, settings.memory)
     parent.send(channel.READY, {"layers": [*layers, *confine(settings.cpu, settings.memory)]})
     parent.leave(_run(marshal.loads(code), namespace, tracker))
 
@@ -386,6 +392,17 @@ def _watch_time(parent: ParentChannel, deadline: float) -> None:
     signal.signal(signal.SIGXCPU, stop("cpu"))
     signal.signal(signal.SIGALRM, stop("wall"))
     signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
+
+
+def _watch_memory(parent: ParentChannel, most: int) -> None:
+    """Stop at a limit of bytes that the kernel does not know: looked at as the program computes, so it may be late."""
+
+    def look(_: int, frame: FrameType | None) -> None:
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > most:  # bytes, on macOS
+            parent.leave({"limit": "memory", **_program_trace(frame)})
+
+    signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, _LOOK, _LOOK)
 
 
 # Functions for the program

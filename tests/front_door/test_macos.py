@@ -71,14 +71,14 @@ def test_doctor_names_what_is_missing(mac: Callable[..., subprocess.CompletedPro
     assert [layer["name"] for layer in layers if layer["active"]] == ["policy", "process", "folder"]
     reasons = {layer["name"]: layer["reason"] for layer in layers if not layer["active"]}
     assert reasons == dict.fromkeys(MISSING, "only Linux has it") | {
-        "rlimits": "memory has no limit: only Linux holds a process to one; the other limits are set"
+        "rlimits": "only Linux limits memory; here it is looked at now and then, and the other limits are set"
     }
 
 
 def test_a_run_works_and_names_what_is_missing(
     mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """`atc run` prints the answer, and on stderr each layer that is not there; CPU time is limited all the same."""
+    """`atc run` prints the answer, and on stderr each missing layer; CPU time and memory have limits all the same."""
     (tmp_path / "program.py").write_text(PROGRAM)
     done = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate")
     assert (done.returncode, done.stdout) == (0, "21\n")
@@ -87,6 +87,10 @@ def test_a_run_works_and_names_what_is_missing(
     (tmp_path / "program.py").write_text("while True: pass")
     endless = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--cpu", "1")
     assert endless.returncode == 4, endless.stderr
+
+    (tmp_path / "program.py").write_text("texts = []\nwhile True: texts.append('x' * 1000 + str(len(texts)))")
+    hungry = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--memory", "200")
+    assert hungry.returncode == 4 and "memory" in hungry.stderr, hungry.stderr
 
 
 def test_strict_sandbox_refuses(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:

@@ -56,12 +56,19 @@ def _in_bytes(usage: Any) -> Any:
     return type(usage)(fields)
 
 
-_wait4 = os.wait4
+_wait4, _getrusage = os.wait4, resource.getrusage
 
 
 def _waited(pid: int, options: int) -> tuple[int, int, Any]:
     child, status, usage = _wait4(pid, options)
     return child, status, _in_bytes(usage)
+
+
+sysconfig.get_config_vars()  # read once, from a file whose name has the platform
+
+
+def _used(who: int) -> Any:
+    return _in_bytes(_getrusage(who))
 
 
 sysconfig.get_config_vars()  # read once, from a file whose name has the platform
@@ -72,7 +79,7 @@ for _module, _names in LINUX_NAMES.items():
             delattr(_module, _name)
 ctypes.CDLL = _Library  # type: ignore[misc]
 os.open, builtins.open = _without_proc(os.open), _without_proc(open)
-os.wait4, resource.setrlimit = _waited, _limited
+os.wait4, resource.setrlimit, resource.getrusage = _waited, _limited, _used
 sys.modules["pyseccomp"] = None  # type: ignore[assignment]
 _proxies = types.ModuleType("_scproxy")
 vars(_proxies).update(_get_proxy_settings=dict, _get_proxies=dict)
