@@ -27,9 +27,9 @@ from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
 from atc.turns import Turn, follow_up
 from atc.wording import spoken
-from protocols.combined import gather
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
+from protocols.gathering import gather
 from sandbox import Journal, Sandbox
 from sandbox.egress.network import open_network
 
@@ -49,7 +49,7 @@ class Agent:
 
     Args:
         tools: An OpenAPI document (a file, a URL, or parsed), `mcp:URL`, a Protocol, a Python function or an object;
-            or several, as a list or as a mapping by name (see protocols.combined.gather). Options says what the other
+            or several, as a list or as a mapping by name (see protocols.gathering.gather). Options says what the other
             arguments mean.
     Raises: UsageError: Something is no source of tools, two tools have one name, an unknown argument, mode, profile or
         feature, an unreadable credential, a pattern that fits no operation, or something in `allow` that is no origin.

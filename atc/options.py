@@ -258,7 +258,7 @@ class _Tools:
 
 @dataclass(frozen=True)
 class AgentArguments(Options, _Tools):
-    """All that makes an agent: its tools (see protocols.combined.gather) and its options."""
+    """All that makes an agent: its tools (see protocols.gathering.gather) and its options."""
 
     def options(self) -> Options:
         """The options alone."""

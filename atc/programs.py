@@ -12,8 +12,8 @@ from atc.options import Options, takes_all
 from atc.program.source import renamed
 from atc.program_run import ProgramResult
 from atc.wording import spoken
-from protocols.combined import gather
 from protocols.errors import ProgramRefused
+from protocols.gathering import gather
 from sandbox.language.policy import compile_program
 
 if TYPE_CHECKING:

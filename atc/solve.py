@@ -368,7 +368,7 @@ class Solve:
             usage=usage,
             seconds={name: round(entry, 3) for name, entry in seconds.items()},
             versions=self.versions(),
-            message=worded(message),
+            message=message and worded(message),
             abandoned=journal.abandoned if journal is not None else (),
             flow=flows(self.offer.query, last, graph) if last and followed else (),
             findings=findings,

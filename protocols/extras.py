@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.installed_from import DISTRIBUTION, extra_command
 
 __all__ = ["install_command", "load", "missing_extra", "needs_extra", "requirements"]
 
@@ -20,6 +19,8 @@ _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?[^;]*;.*extra == ['\"]([\w
 
 def requirements() -> dict[str, tuple[str, ...]]:
     """The distributions that each extra needs, as the installed metadata says, with those of extras that it names."""
+    from protocols.installed_from import DISTRIBUTION
+
     direct: dict[str, list[str]] = {}
     named: dict[str, list[str]] = {}
     for line in importlib.metadata.requires(DISTRIBUTION) or []:
@@ -54,6 +55,8 @@ def missing_extra(error: ModuleNotFoundError, subject: str) -> str | None:
 
 def install_command(extra: str) -> str:
     """The command that adds an extra to this installation."""
+    from protocols.installed_from import extra_command
+
     return extra_command(extra, requirements().get(extra, ()))
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from protocols.documents import loader
 from protocols.model import Protocol
 from protocols.schemes import LOADERS
 
-__all__ = ["load"]
+__all__ = ["Source", "load", "loaded"]
+
+Source: TypeAlias = str | Path | Mapping[str, Any] | Protocol
+"""What `load` takes, or what it gives."""
 
 
 def load(
@@ -51,3 +54,8 @@ def load(
 
         return loader.load(source, document_sign_in(source, auth, base_url if isinstance(base_url, str) else ""))
     return loader.load(source)
+
+
+def loaded(source: Source, auth: Sequence[str], base_url: str | Mapping[str, str] | None) -> Protocol:
+    """A protocol as it is, anything else as `load` takes it."""
+    return source if isinstance(source, Protocol) else load(source, auth, base_url)

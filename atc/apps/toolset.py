@@ -33,7 +33,7 @@ def open_toolset(source: Any, **options: Any) -> Iterator[list[Callable[..., Any
     """
     from atc.apps.mcp_server.service import ToolService
     from atc.options import Options
-    from protocols.combined import gather
+    from protocols.gathering import gather
 
     settings = Options(**options)
     with ToolService(gather(source, settings.auth, settings.base_url), settings) as service:
