@@ -35,7 +35,7 @@ MORE = {
     "store": 4,
     "writes": 5,
 }
-"""Options in more files than that; the numbers may only shrink. `atc init` asks for five of them since it is a dialog."""
+"""Options in more files than that; the numbers may only shrink. `atc init` asks for five of them now."""
 
 
 @pytest.mark.parametrize("name", FLAGS)
