@@ -18,7 +18,7 @@ RECORDED = Path(__file__).resolve().parents[2] / "benchmarks" / "data" / "record
 pytest.importorskip("fastmcp")
 
 
-@pytest.mark.parametrize(("record", "options"), [("services-tools", ())])
+@pytest.mark.parametrize(("record", "options"), [("services-tools", ()), ("services-code", ("--code",))])
 def test_recorded_answers_give_the_same_figures(record: str, options: tuple[str, ...]) -> None:
     """The published row comes out of the record, without the model."""
     model = f"replay:{RECORDED / record}.jsonl.gz"
