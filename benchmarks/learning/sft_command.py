@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ class _TuningOptions:
 @click.command(epilog=_EPILOG)
 @takes(_TuningOptions)
 def sft(options: _TuningOptions) -> None:
-    """Fine-tune a model on conversations (JSONL with `messages`).
+    """Fine-tune a model on conversations: lines with `messages`, or ToolBench's array of `conversations`.
 
     The loss is taken of the assistant's turns alone. To go on after a stop, repeat the command. The output folder gets
     checkpoints, the adapter or the merged model, log.jsonl and a model card.
@@ -85,7 +85,7 @@ def _command(options: _TuningOptions) -> list[str]:
     return ["atc", "train", "sft", "--config", options.config, *changes]
 
 
-def _reading(lines: Sequence[Any]) -> Iterable[Any]:
+def _reading(lines: Iterable[Any]) -> Iterable[Any]:
     """Show on a terminal how far the data has been read."""
     from rich.console import Console
     from rich.progress import track

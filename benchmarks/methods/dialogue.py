@@ -31,13 +31,16 @@ _ACTION_LINE = re.compile(r"^[\s*#>-]*action\b.*", re.IGNORECASE | re.MULTILINE 
 
 
 def function_names(trial: MethodTry, compat: bool) -> dict[str, str]:
-    """The tools by the names that the model sees: those of programs, or under `compat` the published ones."""
-    tools = [trial.protocol.tool(name) for name in trial.tools]
+    """The tools by the names that the model sees: those of programs, the likeliest first.
+
+    Under `compat` they are the published ones, in the order of the document, as a query lists them.
+    """
     if not compat:
-        return {tool.name: tool.name for tool in tools}
+        return {name: name for name in trial.tools}
     names: dict[str, str] = {}
-    for tool in tools:
-        names.setdefault(tool.operation_id or tool.name, tool.name)
+    for tool in trial.protocol.tools:
+        if tool.name in trial.tools:
+            names.setdefault(tool.operation_id or tool.name, tool.name)
     return names
 
 

@@ -12,6 +12,7 @@ from benchmarks.methods.actions import Action
 from benchmarks.methods.dialogue import Dialogue, Reading, function_names
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.method_try import MethodTry, correction
+from protocols.errors import UsageError
 
 __all__ = ["ToolLlamaDialogue"]
 
@@ -21,8 +22,8 @@ class ToolLlamaDialogue(Dialogue):
 
     Args:
         file: A released file whose sentences the prompt has; without it they are ours.
-        compat: With the published names, and schemas with their defects.
-    Raises: UsageError: The file has no such prompt.
+        compat: With the published names, and schemas with their defects; nothing of ours in the prompt.
+    Raises: UsageError: The file has no such prompt, or under `compat` only a part of it.
     """
 
     stop = toolllama.STOP
@@ -32,6 +33,11 @@ class ToolLlamaDialogue(Dialogue):
         self._trial = trial
         self._compat = compat
         self._prompt = toolllama.published_prompt(file) if file else toolllama.own_prompt()
+        if compat and not self._prompt.is_whole:
+            raise UsageError(
+                f"{file} lacks sentences of the prompt: an answer file has none about the form of a call; under "
+                "--compat give training data (`conversations`), as ToolBench's preprocessing makes of answer files"
+            )
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`."""

@@ -92,12 +92,14 @@ class Annotator:
         forms: Sequence[ExportForm],
         limit: int | None,
         keep_all: bool,
+        as_lines: bool,
         wrap: Callable[[Sequence[Task]], Iterable[Task]] = iter,
     ) -> AnnotationCounts:
-        """Write `<form>.jsonl` for each form, and count.
+        """Write `toolllama.json`, the array that published code loads, and `<form>.jsonl` for other forms, and count.
 
         Args:
             keep_all: Export answered queries that did not pass, too.
+            as_lines: Write `toolllama.jsonl` in place of the array.
             wrap: Shows the progress over the queries.
         Raises: UsageError: A file cannot be written.
         """
@@ -118,8 +120,10 @@ class Annotator:
                 for form, written in lines.items():
                     written += [json.dumps(line, default=str) for line in export(solved, form, self._agent)]
         for form, written in lines.items():
+            is_array = form == "toolllama" and not as_lines
+            text = "[\n" + ",\n".join(written) + "\n]\n" if is_array else "".join(f"{line}\n" for line in written)
             counts.lines[form] = len(written)
-            write_text(self.out / f"{form}.jsonl", "".join(f"{line}\n" for line in written))
+            write_text(self.out / (f"{form}.json" if is_array else f"{form}.jsonl"), text)
         return counts
 
     @property
@@ -130,6 +134,6 @@ class Annotator:
             model=self.settings.model,
             mode=self.settings.mode,
             now=datetime.fromisoformat(self.settings.now),
-            tools="all",
+            max_tools="all",
             writes=self.settings.writes,
         )

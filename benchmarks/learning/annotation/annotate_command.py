@@ -39,7 +39,8 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 _EPILOG = """\b
 In DIR:
-  toolllama.jsonl  a conversation for each step, as ToolLLaMA's training data (`loss_on: last` in atc train sft)
+  toolllama.json   a conversation for each step, the array that ToolLLaMA is trained on (`loss_on: last` in atc train
+                   sft); with --lines toolllama.jsonl
   openai.jsonl     a conversation with tool_calls and tools for each query, as endpoints tune them
   program.jsonl    query, protocol and program, with the agent's first prompt as messages
   tasks, answers   each solution, and the same as a published answer file"""
@@ -89,6 +90,9 @@ class _AnnotateOptions:
         type=click.Choice(["toolllama", "openai", "program"]),
         help="What is exported. Repeatable.  [default: toolllama and openai; with --mode attribute program, too]",
     )
+    as_lines: bool = option(
+        "--lines", is_flag=True, help="Write toolllama.jsonl, a conversation a line, for the array."
+    )
     limit: int | None = limit_option("queries")
     workers: int = workers_option("Queries")
     max_model_calls: int = option(
@@ -126,7 +130,7 @@ def annotate(options: _AnnotateOptions) -> None:
         settings = _settings(options, options.queries, identity(options.model or default_model()))
         annotator = Annotator(settings, options.queries, server, options.out, options.record, options.reuse)
         annotator.solve(options.workers, options.limit, say)
-        counts = annotator.export(forms, options.limit, options.keep == "answered", _exporting)
+        counts = annotator.export(forms, options.limit, options.keep == "answered", options.as_lines, _exporting)
     if options.as_json:
         print_json(counts.to_json())
     else:
@@ -177,5 +181,5 @@ def _print(counts: AnnotationCounts, out: Path) -> None:
     say(f"{data['answered']} of {data['queries']} queries are answered, {data['passed']} of them passed")
     if counts.kept:
         say(f"{counts.kept} are kept, with {data['mean_calls']} calls each")
-    written = ", ".join(f"{number} lines in {out / name}.jsonl" for name, number in counts.lines.items())
-    say(written)
+    written = ", ".join(f"{number} as {form}" for form, number in counts.lines.items())
+    say(f"conversations in {out}: {written}")

@@ -2,7 +2,7 @@
 
 `toolllama` is ToolLLaMA's: a conversation for each step, in the text form of its weights. `openai` is a conversation
 with tool calls and the functions. `program` is a triple of query, APIs and program, with the prompt that our agent
-begins with. Each line has `messages`, too, for `atc train sft`.
+begins with. `atc train sft` reads each.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files for the conversations.
 """
@@ -71,7 +71,6 @@ def _steps(solved: SolvedQuery, protocol: Protocol, tools: Sequence[str]) -> Ite
             "conversations": [
                 {"from": _FROM.get(turn["role"], turn["role"]), "value": turn["content"]} for turn in history
             ],
-            "messages": list(history),
         }
         history.append({"role": "tool", "content": observation})
 

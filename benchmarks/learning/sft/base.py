@@ -41,7 +41,7 @@ def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:
     if tokenizer.chat_template is None and layout == "chat":
         raise UsageError(
             f"the tokenizer of {base.name} has no chat template; tune an instruct model, or take a copy in a folder "
-            "with a chat_template.jinja beside its tokenizer; or train on toolllama.jsonl with layout: roles"
+            "with a chat_template.jinja beside its tokenizer; or train on toolllama.json with layout: roles"
         )
     return tokenizer
 
@@ -89,7 +89,7 @@ def check_vocabulary(base: BaseModelFiles, rows: int, tokenizer: Any, examples: 
         rows: Rows of the model's embedding.
     Raises: UsageError: The tokenizer is not that of the model.
     """
-    highest = max((token for example in examples for token in example.ids), default=0)
+    highest = max((max(example.tokens) for example in examples), default=0)
     if highest >= rows:
         raise UsageError(
             f"the tokenizer does not fit the model {base.name}: the data has token {highest} (of {len(tokenizer)}), "

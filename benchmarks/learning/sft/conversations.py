@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -23,6 +24,10 @@ Span = tuple[int, int]
 Render = Callable[[Sequence[Turn], bool], str]
 """The text of turns; True leaves it open for an answer, where False lets it end with one."""
 
+_STEP = re.compile(r"Step \d+: (.+)", re.DOTALL)
+"""The published name of a conversation: its dialogue is that of the query behind the number."""
+_PUBLISHED_ROLES = {"human": "user", "gpt": "assistant"}
+"""Those that have another name in the older form of the published data."""
 _ROLES = ("system", "user", "assistant", "tool", "function")
 _CALLED = {"name": "probecalled", "arguments": {"probekey": "probevalue"}}
 _PROBE: tuple[Turn, ...] = (
@@ -49,11 +54,13 @@ class TrainingConversation:
     """Turns, each with `role` and `content` and maybe `tool_calls`, and the functions that are offered in them.
 
     The arguments of a call are an object, as chat templates expect it. `learn` of a turn has the spans of its content
-    that are learned though they are no answer.
+    that are learned though they are no answer. Conversations of one
+    `group` are of one query; one without a group is by itself.
     """
 
     turns: Sequence[Turn]
     tools: Sequence[Mapping[str, Any]] = ()
+    group: str = ""
 
     @property
     def calls(self) -> bool:
@@ -67,14 +74,24 @@ class TrainingConversation:
 
 
 def read_conversation(where: str, line: Any) -> TrainingConversation:
-    """The conversation of a line. Raises: UsageError.
+    """The conversation of a line, in our form or the published one, `conversations` of `from` and `value`.
 
-    Other keys than `messages` and `tools` are ignored, and so are tools that are names alone, as `atc train data`
-    writes them.
+    Other keys are ignored, and so are tools that are names alone, as `atc train data` writes them.
+
+    Raises: UsageError.
     """
-    messages = line.get("messages") if isinstance(line, dict) else None
+    line = line if isinstance(line, dict) else {}
+    messages = line.get("messages", line.get("conversations"))
     if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
-        raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
+        raise UsageError(
+            f'{where}: a conversation is {{"messages": [{{"role": …, "content": …}}, …]}}, or as published '
+            '{"conversations": [{"from": …, "value": …}, …]}'
+        )
+    if "messages" not in line:
+        messages = [
+            {"role": _PUBLISHED_ROLES.get(turn.get("from"), turn.get("from")), "content": turn.get("value")}
+            for turn in messages
+        ]
     turns = [_turn(f"{where}: message {number}", turn) for number, turn in enumerate(messages, 1)]
     if not any(turn["role"] == "assistant" for turn in turns):
         raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
@@ -83,7 +100,9 @@ def read_conversation(where: str, line: Any) -> TrainingConversation:
         tools = []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
-    return TrainingConversation(turns, tools)
+    query = line.get("query_id")
+    step = _STEP.match(str(line.get("id"))) if query is None else None
+    return TrainingConversation(turns, tools, step[1] if step else f"query {query}" if query is not None else "")
 
 
 def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
@@ -169,7 +188,7 @@ def _gap(tokenizer: Any, with_calls: bool) -> str:
             return ""
         reason = f"the chat template leaves out {', '.join(missing)} of calls"
     return (
-        f"{reason}; train on toolllama.jsonl of `atc toolbench annotate` with `layout: roles`, and ask the tuned model "
+        f"{reason}; train on toolllama.json of `atc toolbench annotate` with `layout: roles`, and ask the tuned model "
         "with --format toolllama; or take a base whose template knows calls"
     )
 
@@ -192,7 +211,7 @@ def _templated(tokenizer: Any, turns: Sequence[Turn], tools: Sequence[Mapping[st
 
 def _roles(tokenizer: Any, where: str, conversation: TrainingConversation) -> Render:
     if conversation.calls:
-        raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.jsonl, or set layout: chat")
+        raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.json, or set layout: chat")
     if tokenizer.eos_token is None:
         raise UsageError(f"{where}: layout roles ends an answer with the end token, and the tokenizer has none")
     roles = [turn["role"] for turn in conversation.turns]
@@ -204,7 +223,8 @@ def _roles(tokenizer: Any, where: str, conversation: TrainingConversation) -> Re
     def render(turns: Sequence[Turn], open_end: bool) -> str:
         messages = [Message(_role(turn["role"]), turn["content"]) for turn in turns]
         if open_end:
-            return beginning + role_prompt(messages)
+            # The space and the line break before an answer are learned, too, as in the published code.
+            return beginning + role_prompt(messages).removesuffix(" \n")
         answer = messages.pop().content.removeprefix("\n")
         return f"{beginning}{role_prompt(messages)}{answer}{tokenizer.eos_token}"
 

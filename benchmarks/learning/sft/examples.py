@@ -10,13 +10,14 @@ its content: `[[first, end], …]`, in characters.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from atc.files import read_lines
 from benchmarks.learning.sft.conversations import Render, TrainingConversation, read_conversation, renderer
+from benchmarks.learning.sft.data_file import read_data
 from protocols.errors import UsageError
 
 __all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples"]
@@ -29,14 +30,31 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """One row of training: `ids` and `labels` have the same length, and a label is its token or IGNORED.
+    """One row of training: its tokens, and the spans of them that are learned.
 
-    Examples of one `group` come from one line, or from lines with the same `query_id`; with an empty one from any.
+    Tokens have four bytes each: the released data has 0.5 billion. Examples of one `group` come from one line, or from
+    lines of one query; with an empty one from any.
     """
 
-    ids: list[int]
-    labels: list[int]
+    tokens: array[int]
+    targets: tuple[Span, ...]
     group: str = ""
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def ids(self) -> list[int]:
+        """The tokens."""
+        return self.tokens.tolist()
+
+    @property
+    def labels(self) -> list[int]:
+        """For each token itself, or IGNORED."""
+        labels = [IGNORED] * len(self)
+        for first, last in self.targets:
+            labels[first:last] = self.tokens[first:last].tolist()
+        return labels
 
 
 @dataclass(slots=True)
@@ -59,13 +77,13 @@ def read_examples(
     max_length: int,
     loss_on: str = "all",
     layout: str = "chat",
-    wrap: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+    wrap: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> tuple[list[TokenizedExample], ExampleCounts]:
-    """Read conversations from JSONL files and tokenize them.
+    """Read conversations from files, lines or arrays, and tokenize them as they are read.
 
     Args:
         layout: As the field of the configuration.
-        wrap: Shows the progress over the lines of a file.
+        wrap: Shows the progress over the conversations of a file.
     Raises: UsageError: A file is missing, a line has no conversation, a part of one would not be rendered, or no
         example is left.
     """
@@ -77,21 +95,19 @@ def read_examples(
             raise UsageError(f"there is no data file {name}; `atc train data` writes one")
         counts.files.append(name)
         file = Path(name).resolve()  # whatever way it is named, its lines have the same groups
-        for where, line in wrap(list(read_lines(Path(name), growing=False))):
+        for where, line in wrap(read_data(Path(name))):
             conversation = read_conversation(where, line)
             counts.conversations += 1
-            query = line.get("query_id")
-            group = f"{file}{where.removeprefix(name)}" if query is None else f"{file}, query {query}"
+            group = f"{file}, {conversation.group}" if conversation.group else f"{file}{where.removeprefix(name)}"
             try:
                 rendered = render(where, conversation)
-                tokenized = _tokenized(tokenizer, conversation, rendered, max_length, loss_on, counts)
+                examples += _tokenized(tokenizer, conversation, rendered, max_length, loss_on, group, counts)
             except UsageError as error:
                 text = str(error)
                 raise UsageError(text if text.startswith(where) else f"{where}: {text}") from None
-            examples += [replace(example, group=group) for example in tokenized]
     counts.examples = len(examples)
-    counts.tokens = sum(len(example.ids) for example in examples)
-    counts.target_tokens = sum(label != IGNORED for example in examples for label in example.labels)
+    counts.tokens = sum(map(len, examples))
+    counts.target_tokens = sum(last - first for example in examples for first, last in example.targets)
     if not examples:
         lost = f"; {counts.dropped} answers are longer than max_length, {max_length}" if counts.dropped else ""
         raise UsageError(f"no example to train on in {', '.join(files)}{lost}")
@@ -104,6 +120,7 @@ def _tokenized(
     render: Render,
     max_length: int,
     loss_on: str,
+    group: str,
     counts: ExampleCounts,
 ) -> list[TokenizedExample]:
     """Token ids and labels of a conversation: one example, or several where it is too long for one.
@@ -132,7 +149,7 @@ def _tokenized(
     return [
         example
         for rendered, targets in parts
-        for example in _fit(*_tokenize(tokenizer, rendered or "", targets), max_length, counts)
+        for example in _fit(*_tokenize(tokenizer, rendered or "", targets), max_length, group, counts)
     ]
 
 
@@ -183,8 +200,9 @@ def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Sp
 def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:
     """Token ids of a text, and the spans as places among them.
 
-    The whole text is tokenized at once if every span then begins and ends between two tokens. Else the pieces between
-    the borders are, as they are at inference: there the prompt ends before the answer exists.
+    The whole text is tokenized at once if every span then begins and ends between two tokens; a tokenizer that knows no
+    offsets is asked for the text before each border. Else the pieces between the borders are, as they are at inference:
+    there the prompt ends before the answer exists.
     """
     borders = [border for span in spans for border in span]
     if getattr(tokenizer, "is_fast", False):
@@ -193,6 +211,11 @@ def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[in
         starts[len(text)] = len(read["input_ids"])
         if all(border in starts for border in borders):
             return read["input_ids"], [(starts[first], starts[last]) for first, last in spans]
+    else:
+        whole = tokenizer(text, add_special_tokens=False)["input_ids"]
+        heads = {border: tokenizer(text[:border], add_special_tokens=False)["input_ids"] for border in borders}
+        if all(whole[: len(head)] == head for head in heads.values()):
+            return whole, [(len(heads[first]), len(heads[last])) for first, last in spans]
     ids: list[int] = []
     places = {}
     for first, last in zip([0, *borders], [*borders, len(text)], strict=True):
@@ -203,21 +226,22 @@ def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[in
     return ids, [(places[first], places[last]) for first, last in spans]
 
 
-def _fit(ids: list[int], spans: Sequence[Span], max_length: int, counts: ExampleCounts) -> Iterator[TokenizedExample]:
+def _fit(
+    ids: list[int], spans: Sequence[Span], max_length: int, group: str, counts: ExampleCounts
+) -> Iterator[TokenizedExample]:
     """Examples of at most `max_length` tokens: the turns that fit from the beginning, then each later one by itself."""
     fitting = [span for span in spans if span[1] <= max_length]
     if fitting:
-        yield _example(ids, 0, fitting[-1][1], fitting)
+        yield _example(ids, 0, fitting[-1][1], fitting, group)
     for first, last in spans[len(fitting) :]:
         if last - first > max_length - 1:
             counts.dropped += 1
             continue
         counts.truncated += 1
-        yield _example(ids, last - max_length, last, [(first, last)])
+        yield _example(ids, last - max_length, last, [(first, last)], group)
 
 
-def _example(ids: list[int], start: int, end: int, spans: Sequence[Span]) -> TokenizedExample:
-    labels = [IGNORED] * (end - start)
-    for first, last in spans:
-        labels[first - start : last - start] = ids[first:last]
-    return TokenizedExample(ids[start:end], labels)
+def _example(ids: list[int], start: int, end: int, spans: Sequence[Span], group: str) -> TokenizedExample:
+    return TokenizedExample(
+        array("i", ids[start:end]), tuple((first - start, last - start) for first, last in spans), group
+    )

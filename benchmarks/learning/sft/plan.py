@@ -64,8 +64,8 @@ def make_plan(rows: Sequence[TokenizedExample], config: TuningConfig) -> Trainin
     while members := list(itertools.islice(stream, config.batch)):
         if len(members) < config.batch and order:
             break
-        order += sorted(members, key=lambda place: len(rows[place].ids), reverse=True)
-        seen += sum(len(rows[place].ids) for place in members)
+        order += sorted(members, key=lambda place: len(rows[place]), reverse=True)
+        seen += sum(len(rows[place]) for place in members)
         tokens_after.append(seen)
         if len(tokens_after) == config.max_steps or 0 < config.max_tokens <= seen:
             break

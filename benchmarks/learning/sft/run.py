@@ -23,7 +23,7 @@ from protocols.errors import UsageError
 
 __all__ = ["PreparedTuning", "estimate", "finished", "prepare", "run"]
 
-Wrap = Callable[[Sequence[Any]], Iterable[Any]]
+Wrap = Callable[[Iterable[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def estimate(prepared: PreparedTuning) -> dict[str, Any]:
         model = adapted(model, config)
         trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
     weight_bytes = 2 if config.method == "lora" and config.precision == "bf16" else 4
-    longest = max(len(row.ids) for row in prepared.plan.rows)
+    longest = max(len(row) for row in prepared.plan.rows)
     tokens = config.micro_batch * longest
     layer = tokens * text.hidden_size * (34 if config.precision == "bf16" else 68)
     layers = layer + layer // 17 * text.num_hidden_layers if config.gradient_checkpointing else None

@@ -42,7 +42,7 @@ class TuningConfig(BaseModel, frozen=True, extra="forbid"):
 
     Args:
         base: A name of the catalogue (`atc model list`), a folder, a GGUF file, or a name on the Hugging Face hub.
-        data: JSONL files; each line has `messages`.
+        data: Files of conversations: lines, or an array as published.
         out: The folder that is written.
         dev: A file like `data`, or the share of the examples (0 to 0.5) that is held out.
         targets: Layers that LoRA adapts: `all-linear`, or the ends of their names.
@@ -50,7 +50,7 @@ class TuningConfig(BaseModel, frozen=True, extra="forbid"):
         micro_batch: Examples that one process holds in memory at once.
         max_length: Tokens of one example; the context of a longer one is cut on its left.
         loss_on: Learn every assistant turn of a conversation, or only its last.
-        layout: The model's chat template, or `roles`: the text of `--format toolllama`, for toolllama.jsonl.
+        layout: The model's chat template, or `roles`: the text of `--format toolllama`, for toolllama.json.
         rope: {"type": "linear", "factor": F} stretches positions (position interpolation), to F times the context.
         max_tokens, max_seconds, max_steps: Where to stop; 0 is no limit. The schedule ends with the tokens or the
             steps, but not with the seconds.

@@ -264,7 +264,7 @@ def _make_trainer(
         model=model,
         args=_arguments(plan, dev, config),
         train_dataset=[plan.rows[place] for place in plan.order],
-        eval_dataset=sorted(dev, key=lambda row: len(row.ids)) or None,
+        eval_dataset=sorted(dev, key=lambda row: len(row)) or None,
         data_collator=lambda rows: collate(rows, config.max_length),
         callbacks=[_guard(lambda: trainer.evaluate() if dev else None, lambda: 0 < config.max_seconds <= log.seconds)],
     )
@@ -342,7 +342,7 @@ def collate(rows: Sequence[TokenizedExample], max_length: int) -> dict[str, Any]
     """
     import torch
 
-    longest = max(len(row.ids) for row in rows)
+    longest = max(len(row) for row in rows)
     length = max(longest, min(-(-longest // _LENGTHS) * _LENGTHS, max_length))
 
     def padded(values: Sequence[list[int]], filler: int) -> Any:

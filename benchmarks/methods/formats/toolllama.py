@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,11 +55,14 @@ _PUBLISHED_TYPES = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean
 _LARGE = 64_000_000
 """Bytes of a file of which only the head is read: the training data."""
 _HEAD = 4_000_000
+_CONVERSATIONS = 100
+"""Conversations of training data that are looked at for a described function; the first ones may have none."""
 
 _MARKS = ("Thought", "Action", "Action Input")
 _MARK = re.compile(r"^[ \t]*(Thought|Action Input|Action):", re.MULTILINE)
 _AFTER = re.compile(r"[ \t]*(?:</s>|\n|$)")
 _STEP_CLAUSE = re.compile(r"function call\b[^.\n]*\bstep\.")
+_FORM = re.compile(r"(?<=step\.)[^\n]*\nThought:\n.*?Action Input:\n", re.DOTALL)
 _FUNCTION_LIST = re.compile(r"\[\{'\w+': ")
 _LISTED_TOOL = re.compile(r"\d+\.[^\n:]*:[^\n]*\n?")
 
@@ -73,12 +76,17 @@ class ToolLlamaPrompt:
         bare: The description of a function whose record has none; a template with `$tool`.
         described: The description of any other, with `$tool` and `$text`.
         finish: The schema of `Finish`.
+        answer_system: The system text as released answer files have it, without the form of a call and the functions,
+            which their preprocessing adds; a template with `$tools`. Empty where no released file was read.
+        is_whole: Whether no sentence had to be added to those of a released file.
     """
 
     system: str
     bare: str
     described: str
     finish: Mapping[str, Any]
+    answer_system: str = ""
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +281,13 @@ def own_prompt() -> ToolLlamaPrompt:
     )
 
 
+@cache
 def published_prompt(file: Path) -> ToolLlamaPrompt:
     """The prompt of a released file.
 
     Args:
         file: An answer file, whose `train_messages` and `function` are read; or the training data, whose first
-            conversation is read. Only the latter has the sentences about the form of a call and about the functions:
+            conversations are read. Only the latter has the sentences about the form of a call and about the functions:
             for an answer file these are ours.
     Raises: UsageError: The file cannot be read, or holds no such prompt.
     """
@@ -299,19 +308,22 @@ def published_prompt(file: Path) -> ToolLlamaPrompt:
     listed = _FUNCTION_LIST.search(system)
     end = listed.start() if listed else len(system)
     if listed:
-        functions = _functions(system[end:], file)
+        functions = [*_functions(system[end:], file), *_later_functions(data, file)]
     start = system.rfind("\n1.", 0, end) + 1
     tools = re.compile(rf"(?:{_LISTED_TOOL.pattern})+").match(system, start, end) if start else None
     if tools is None:
         raise UsageError(f"{file}: the system text of its first conversation lists no tools")
     opening, closing = (part.replace("$", "$$") for part in (system[:start], system[tools.end() : end]))
+    answer_system = f"{_FORM.sub('', opening, count=1)}$tools"
     if listed:
         text = f"{opening}$tools{closing}$functions"
     else:
+        answer_system += closing
         hinted = _STEP_CLAUSE.sub(lambda clause: clause[0] + _text("hint").rstrip("\n"), opening, count=1)
         text = f"{hinted}$tools{closing}{_text('functions').rstrip()}"
     bare, described, finish = _descriptions(functions, file)
-    return ToolLlamaPrompt(text, bare, described, finish)
+    is_whole = listed is not None and described != bare
+    return ToolLlamaPrompt(text, bare, described, finish, answer_system, is_whole)
 
 
 def _text(name: str) -> str:
@@ -337,13 +349,22 @@ def _first(entries: object) -> Any:
     return entry if isinstance(entry, Mapping | list) else {}
 
 
+def _later_functions(data: object, file: Path) -> Iterator[Any]:
+    """The functions of conversations after the first, where one may be described and the first's are not."""
+    for entry in data[1:_CONVERSATIONS] if isinstance(data, list) else ():
+        system = _first(entry.get("conversations") if isinstance(entry, Mapping) else None).get("value")
+        listed = _FUNCTION_LIST.search(system) if isinstance(system, str) else None
+        if listed:
+            yield from _functions(listed.string[listed.start() :], file)
+
+
 def _functions(text: str, file: Path) -> list[Any]:
     try:
         functions = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         functions = None
     if not isinstance(functions, list):
-        raise UsageError(f"{file}: the functions in the system text of its first conversation cannot be read")
+        raise UsageError(f"{file}: the functions in the system text of a conversation cannot be read")
     return functions
 
 

@@ -1,7 +1,7 @@
 """Our solutions as published answer files: a search as its tree or chain, a program as the chain of its calls.
 
-Function names are the published ones. The prompts of the training messages are ours, as
-`benchmarks.methods.formats.toolllama` writes them; a converter for training reads them as it reads released ones.
+Function names are the published ones. The training messages begin with the prompt of `--format toolllama`, of the
+released file that it names. Then the published preprocessing takes them, and makes of them what the model read.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files.
 """
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from atc.files import write_json
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery
+from protocols.documents.record_names import standard_name
 
 __all__ = ["published_answer", "published_method", "write_answers"]
 
@@ -112,7 +113,9 @@ def published_answer(
     chosen = leaf or (given_up if is_tree else None)
     _mark_finished(leaf)
     path = chosen.path() if chosen is not None else []
-    functions = [*(toolllama.record_schema(record) for record in query.records), dict(toolllama.own_prompt().finish)]
+    form, _, released = str(settings.get("format", "")).partition(":")
+    prompt = toolllama.published_prompt(Path(released)) if form == "toolllama" and released else toolllama.own_prompt()
+    functions = [*(toolllama.record_schema(record, prompt) for record in query.records), dict(prompt.finish)]
     generation: dict[str, Any] = {
         "valid_data": chosen is not None,
         "query_count": solution["usage"]["model_calls"],
@@ -122,7 +125,7 @@ def published_answer(
         "chain": [],
         "query": query.text,
     }
-    training = _training(path, query, functions)
+    training = _training(path, query, functions, prompt)
     if is_tree:
         generation["finish_type"] = "give_up" if chosen is not None and chosen.code == 4 else "give_answer"
         generation |= {"train_messages": training} if chosen is not None else {}
@@ -232,13 +235,14 @@ def _mark_finished(leaf: _Node | None) -> None:
 
 
 def _training(
-    path: Sequence[_Node], query: ToolQuery, functions: Sequence[Mapping[str, Any]]
+    path: Sequence[_Node], query: ToolQuery, functions: Sequence[Mapping[str, Any]], prompt: toolllama.ToolLlamaPrompt
 ) -> list[list[dict[str, Any]]]:
-    """A list of messages for each call of a path: all that went before it, and the call."""
-    tools = dict.fromkeys((name.tool for name in query.names), "")
-    history: list[dict[str, Any]] = [
-        {"role": message.role, "content": message.content} for message in toolllama.begin(query.text, functions, tools)
-    ]
+    """A list of messages for each call of a path: all before it, and the call; a thought is a message of its own."""
+    tools = dict.fromkeys((standard_name(name.tool) for name in query.names), "")
+    opening = toolllama.begin(
+        query.text, functions, tools, replace(prompt, system=prompt.answer_system or prompt.system)
+    )
+    history: list[dict[str, Any]] = [{"role": message.role, "content": message.content} for message in opening]
     lists = []
     thought, name = "", ""
     for node in path:
@@ -248,7 +252,8 @@ def _training(
             name = node.text
         else:
             call = {"name": name, "arguments": node.text}
-            history.append({"role": "assistant", "content": thought, "function_call": call})
+            history += [{"role": "assistant", "content": thought}] if thought else []
+            history.append({"role": "assistant", "content": None, "function_call": call})
             lists.append(list(history))
             history.append({"role": "function", "name": name, "content": node.observation})
             thought = ""

@@ -93,16 +93,15 @@ def test_a_search_becomes_conversations(
     counted = json.loads(done.stdout)
     assert (counted["answered"], counted["passed"], counted["kept"], counted["calls"]) == (1, 1, 1, 2)
     assert (counted["mean_calls"], counted["mean_steps"]) == (2, 3)
-    steps = lines(tmp_path / "out" / "toolllama.jsonl")
+    steps = json.loads((tmp_path / "out" / "toolllama.json").read_text())
     assert [step["id"].partition(":")[0] for step in steps] == ["Step 2", "Step 4", "Step 6"]
     assert [turn["from"] for turn in steps[1]["conversations"]] == [
         *("system", "user", "assistant", "function", "assistant")
     ]
     learned = read_message(steps[0]["conversations"][-1]["value"])
     assert (learned.thought, learned.name) == ("The tide is needed.", "get_tide_for_harbour_tides")
-    last = read_message(steps[-1]["messages"][-1]["content"])
+    last = read_message(steps[-1]["conversations"][-1]["value"])
     assert last.arguments == {"return_type": "give_answer", "final_answer": "High water is at noon."}
-    assert {turn["role"] for turn in steps[-1]["messages"]} == {"system", "user", "assistant", "tool"}
     (conversation,) = lines(tmp_path / "out" / "openai.jsonl")
     calls = [turn["tool_calls"][0]["function"] for turn in conversation["messages"] if "tool_calls" in turn]
     assert [json.loads(call["arguments"]) for call in calls] == [{"port_code": "ESB"}, {}]
@@ -144,8 +143,8 @@ def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endp
     endpoint(*SEARCH)
     queries = write(tmp_path / "queries.json", query(3))
     solve(queries, tmp_path / "out", *REACT)
-    steps = lines(tmp_path / "out" / "toolllama.jsonl")
-    answers = [step["messages"][-1]["content"].removeprefix("\n") for step in steps]
+    steps = json.loads((tmp_path / "out" / "toolllama.json").read_text())
+    answers = [step["conversations"][-1]["value"].removeprefix("\n") for step in steps]
 
     model = ReadingModel(*answers)
     with simulated_server(Catalogue([queries]), 0) as url:
@@ -160,7 +159,7 @@ def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endp
     for step, prompt, answer in zip(steps, model.prompts, answers, strict=True):
         conversation = read_conversation("the step", step)
         text = render("the step", conversation)
-        assert text(conversation.turns[:-1], True) == prompt
+        assert text(conversation.turns[:-1], True) == prompt.removesuffix(" \n")
         assert text(conversation.turns, False) == f"{prompt}{answer}</s>"
 
 

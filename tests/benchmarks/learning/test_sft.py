@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_positions_are_interpolated(tiny: Path) -> None:
 
 def test_steps_of_one_dialogue_are_on_one_side() -> None:
     """What is held out shares no dialogue with what is learned, and is about the share."""
-    examples = [TokenizedExample([0] * 2, [0] * 2, f"query {number // 3}") for number in range(60)]
+    examples = [TokenizedExample(array("i", [0] * 2), (), f"query {number // 3}") for number in range(60)]
     training, held_out = split_dev(examples, 0.1, seed=0)
 
     assert len(held_out) == 6
@@ -99,7 +100,7 @@ def test_steps_of_one_dialogue_are_on_one_side() -> None:
 
 def test_the_plan_is_known_before_training() -> None:
     """Tokens after each update, the limits, and the rows of an update by length; every row comes in each epoch."""
-    examples = [TokenizedExample([0] * size, [0] * size) for size in range(2, 12)]
+    examples = [TokenizedExample(array("i", [0] * size), ()) for size in range(2, 12)]
     config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, micro_batch=5)
 
     plan = make_plan(examples, config)

@@ -208,15 +208,15 @@ def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any, 
     examples, _ = examples_of(turns, layout="roles")
 
     for example, place in zip(examples, (2, 4), strict=True):
-        prompt = tokenizer(role_prompt(messages[:place]))["input_ids"]
-        answer = tokenizer(messages[place].content.removeprefix("\n") + tokenizer.eos_token)["input_ids"]
+        prompt = tokenizer(role_prompt(messages[:place]).removesuffix(" \n"))["input_ids"]
+        answer = tokenizer(f" {messages[place].content}{tokenizer.eos_token}")["input_ids"]
         assert example.ids == [*prompt, *answer]
         assert example.labels == [*[IGNORED] * len(prompt), *answer]
     with pytest.raises(UsageError, match=r"line 1: layout roles cannot tell two turns of the assistant in a row apart"):
         examples_of([turns[1], turns[2], turns[2]], layout="roles")
     with pytest.raises(UsageError, match=r"line 1: its `learn` cannot be found"):
         examples_of([{**turns[1], "learn": [(0, 3)]}, *turns[2:]], layout="roles")
-    with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.jsonl"):
+    with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.json"):
         examples_of(CALLS["messages"], layout="roles")
 
 

@@ -55,7 +55,7 @@ def test_from_queries_to_a_tuned_model_that_is_measured(tmp_path: Path, endpoint
     atc("toolbench", "split", queries, "--by", "query", "--out", parts)
     annotation = ("--mode", "react", "--calls", "text", "--model", "openai:scripted", "--out", solved)
     kept = json.loads(atc("toolbench", "annotate", parts / "train.json", "--simulate", *annotation, "--json"))["kept"]
-    data = solved / "toolllama.jsonl"
+    data = solved / "toolllama.json"
     fields = {"base": base, "data": data, "out": out, "layout": "roles", "loss_on": "last", "max_length": 4096}
     fields |= {"batch": 2, "micro_batch": 1, "dev": 0, "max_steps": 2, "precision": "fp32"}
     atc(
