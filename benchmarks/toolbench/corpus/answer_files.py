@@ -237,7 +237,7 @@ def _mark_finished(leaf: _Node | None) -> None:
 def _training(
     path: Sequence[_Node], query: ToolQuery, functions: Sequence[Mapping[str, Any]], prompt: toolllama.ToolLlamaPrompt
 ) -> list[list[dict[str, Any]]]:
-    """A list of messages for each call of a path: all before it, and the call; a thought is a message of its own."""
+    """A list of messages for each call of a path: all that went before it, and the call."""
     tools = dict.fromkeys((standard_name(name.tool) for name in query.names), "")
     opening = toolllama.begin(
         query.text, functions, tools, replace(prompt, system=prompt.answer_system or prompt.system)
@@ -252,8 +252,7 @@ def _training(
             name = node.text
         else:
             call = {"name": name, "arguments": node.text}
-            history += [{"role": "assistant", "content": thought}] if thought else []
-            history.append({"role": "assistant", "content": None, "function_call": call})
+            history.append({"role": "assistant", "content": thought, "function_call": call})
             lists.append(list(history))
             history.append({"role": "function", "name": name, "content": node.observation})
             thought = ""

@@ -185,12 +185,17 @@ def _completeness(answer: JudgedAnswer, judge: Judge, repetition: int, compat: b
 
 
 def flip_coins(queries: Sequence[JudgedQuery], seed: int = 42) -> list[JudgedQuery]:
-    """As published: each Unsure of edition 2 becomes Passed or Failed by a coin, in the order of the queries."""
+    """As published: each Unsure of edition 2 becomes Passed or Failed by a coin, in the order of the queries.
+
+    The other editions count an Unsure as it is.
+    """
     draw = random.Random(seed)
     flipped = []
     for query in queries:
         repetitions = tuple(
-            replace(entry, label=draw.choice(("Passed", "Failed"))) if entry.label == "Unsure" else entry
+            replace(entry, label=draw.choice(("Passed", "Failed")))
+            if (entry.label, query.edition) == ("Unsure", "2")
+            else entry
             for entry in query.repetitions
         )
         flipped.append(replace(query, repetitions=repetitions))

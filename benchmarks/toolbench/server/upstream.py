@@ -22,7 +22,7 @@ _TIMEOUT = (5.0, 30.0)
 
 _FAILURES = 3
 _PAUSE = 30.0
-"""After so many failures in a row the server is left in peace for so many seconds."""
+"""After so many failures of the connection in a row the server is left in peace for so many seconds."""
 
 _ENDPOINTS = ("/virtual", "/rapidapi")
 
@@ -73,20 +73,24 @@ class Upstream:
             response = self._session().post(self.url, json=content, headers=headers, timeout=_TIMEOUT)
             text = redact(response.text, [self._key]) if self._key is not None else response.text
             reply = json.loads(text) if response.status_code == 200 else None
-        except (requests.RequestException, ValueError, RecursionError) as error:
-            problem = f"{type(error).__name__}: no reply from {self.url}"
-            self._failed(problem, is_unreachable=isinstance(error, requests.ConnectionError))
+        except requests.RequestException as error:
+            self._failed(
+                f"{type(error).__name__}: no reply from {self.url}", isinstance(error, requests.ConnectionError)
+            )
             return None
-        if not isinstance(reply, dict) or not {"error", "response"} <= reply.keys():
-            self._failed(f"{self.url} answered with status {response.status_code} and no `error` and `response`")
-            return None
+        except (ValueError, RecursionError):
+            reply = None
         self._failures, self._is_unreachable, self.problem = 0, False, ""
+        if not isinstance(reply, dict) or not {"error", "response"} <= reply.keys():
+            self.problem = f"{self.url} answered with status {response.status_code} and no `error` and `response`"
+            return None
         return reply
 
-    def _failed(self, problem: str, *, is_unreachable: bool = False) -> None:
+    def _failed(self, problem: str, is_unreachable: bool) -> None:
         self.problem, self._is_unreachable = problem, is_unreachable
         self._failures += 1
         if self._failures >= _FAILURES:
+            self.problem += f" {self._failures} times in a row; it is not asked for {_PAUSE:.0f} s"
             self._silent_until = time.monotonic() + _PAUSE
 
     def _session(self) -> requests.Session:

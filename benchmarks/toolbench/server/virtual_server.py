@@ -156,20 +156,22 @@ class VirtualServer:
                 return self._counted("server", recorded)
             why = f"Unknown API error... {unknown}" if unknown else f"No answer error... {self._refusal()}"
             return self._counted("refused", {"error": why, "response": ""})
+        is_missing = self._upstream is None or recorded is not None  # else the server may have a reply of its own
         if isinstance(self._source, SchemaSource):
             reply = self._source.answer(call)
-            if not reply["error"]:
+            if is_missing and not reply["error"]:
                 self._keep(call, reply, remake=True)
             return self._counted("simulator", reply)
         tool = self._catalogue.tool(call.address.category, call.address.tool)
         assert tool is not None
         reply = self._source.answer(call, tool, self._cache.examples(call.address, _EXAMPLES))
-        if not reply["error"].startswith(FAILED):
+        if is_missing and not reply["error"].startswith(FAILED):
             self._keep(call, reply, remake=False)
         return self._counted("model", reply)
 
     def _refusal(self) -> str:
-        asked = ", and the server that was asked has none" if self._upstream is not None else ""
+        problem = self._upstream.problem if self._upstream is not None else ""
+        asked = f", and the server gave no reply ({problem})" if problem else ""
         return f"nothing is cached for these arguments{asked}; --simulate schema or model would make a reply up"
 
     def _keep(self, call: VirtualCall, reply: Reply, remake: bool) -> None:
