@@ -45,7 +45,7 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
         if name is None:
             warnings.append(f"--learned names no document of {domain}: the agent sees the API's own")
             continue
-        learned[domain] = load(Path(name))
+        learned[domain] = _signed_in_as(load(Path(name)), dataset.protocols[domain])
         tasks = [task for task in dataset.tasks if task.domain == domain]
         warnings += _compatibility_warnings(name, learned[domain], dataset.protocols[domain], tasks)
         files[f"learned-{domain}"] = file_digest(Path(name))
@@ -55,6 +55,14 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
             digest = hashlib.sha256(text.encode()).hexdigest()
             files[f"usage-{domain}"] = {"file": Path(name).name, "sha256": digest}
     return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=examples)
+
+
+def _signed_in_as(learned: Protocol, own: Protocol) -> Protocol:
+    """A document whose calls are signed as the simulated service wants it, whatever credential the document names."""
+    tools = tuple(
+        replace(tool, security=own.tool(tool.name).security) if tool.name in own else tool for tool in learned.tools
+    )
+    return replace(learned, tools=tools, security_schemes=own.security_schemes)
 
 
 def _compatibility_warnings(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]) -> Iterator[str]:

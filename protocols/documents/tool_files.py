@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols.documents.openapi import FIXED, NAME
@@ -182,6 +182,9 @@ def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
                 yield str(status), response
             return
     example = described or endpoint.get("response")
+    if _is_response(example):
+        yield "200", {"description": "", **example}
+        return
     if example is None:
         yield "default", {"description": ""}
         return
@@ -190,6 +193,14 @@ def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
         "200",
         {"description": "", "content": {"text/plain" if isinstance(example, str) else "application/json": media}},
     )
+
+
+def _is_response(example: object) -> TypeGuard[Mapping[str, Any]]:
+    """True of a response object, whose content is by media type; an example value has no such keys inside."""
+    if not isinstance(example, Mapping) or not example.keys() <= _RESPONSE_KEYS:
+        return False
+    content = example.get("content")
+    return isinstance(content, Mapping) and bool(content) and all("/" in str(kind) for kind in content)
 
 
 def _schema_of(example: object) -> Any:
