@@ -67,10 +67,10 @@ class Agent:
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
 
-        if options.only or options.without or options.reads:
+        if options.only or options.without or options.reads or not options.takes_hints:
             from protocols.choice import choose
 
-            protocol = choose(protocol, options.only, options.without, options.reads)
+            protocol = choose(protocol, options.only, options.without, options.reads, hints=options.takes_hints)
         headers = tuple(header_of(text, protocol) for text in options.headers)
         protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
         self.protocol = protocol

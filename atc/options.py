@@ -149,6 +149,7 @@ class Options:
             Repeatable.
         reads: These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes
             back what the document says of that.
+        trust_hints: Take an MCP server's hints for what changes nothing also with --writes deny.
         ablate: Features of the profile to turn off, to measure what they are worth.
         store: Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.
             What is simulated is kept apart, in `simulated` in it.
@@ -231,6 +232,9 @@ class Options:
         names=("read", "reads"),
         risk="takes {value} to change nothing",
     )
+    trust_hints: bool = _flag(
+        False, "program", traits="shared service", risk="takes a server's word for what changes nothing, at {where}"
+    )
     ablate: Sequence[str] = ()
     store: Path | None = _flag(None, "prompt", "DIR", "folder", "shared unnoted")
     strict_sandbox: bool = _flag(False, "program", traits="shared")
@@ -247,6 +251,11 @@ class Options:
     max_seconds: float | None = _flag(None, "limit", "S", "amount", "shared resumable")
     max_cost: float | None = _flag(None, "limit", "USD", "amount", "shared resumable")
     prices: str | Path | None = _flag(None, "limit", "FILE", "file", "shared resumable")
+
+    @property
+    def takes_hints(self) -> bool:
+        """True if an MCP server's word is taken for what changes nothing: whoever denies all writes has to say so."""
+        return self.trust_hints or self.writes != "deny"
 
 
 @dataclass(frozen=True)

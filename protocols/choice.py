@@ -28,7 +28,12 @@ _NEAR = 0.5
 
 
 def choose(
-    protocol: Protocol, only: Sequence[str] = (), without: Sequence[str] = (), reads: Sequence[str] = ()
+    protocol: Protocol,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    *,
+    hints: bool = True,
 ) -> Protocol:
     """The protocol with the operations that the patterns choose; the others are in `left_out`, with the pattern.
 
@@ -36,12 +41,13 @@ def choose(
         only: What is kept, of the APIs that a pattern is about; everything if there is none.
         without: What is left out, of that.
         reads: What is taken to change nothing, despite its method; "none" takes back what its document says.
+        hints: Take an MCP server's word for what changes nothing.
     Raises: UsageError: A pattern fits nothing, or nothing is left.
     """
-    if not (only or without or reads):
+    if hints and not (only or without or reads):
         return protocol
     kept, dropped = _patterns(protocol, "--only", only), _patterns(protocol, "--without", without)
-    protocol = _declared(protocol, reads)
+    protocol = _declared(protocol, reads, hints) if reads or not hints else protocol
     tools: list[Tool] = []
     left_out = list(protocol.left_out)
     for tool in protocol.tools:
@@ -63,15 +69,16 @@ def choose(
     return replace(protocol, tools=tuple(tools), left_out=tuple(left_out))
 
 
-def _declared(protocol: Protocol, reads: Sequence[str]) -> Protocol:
+def _declared(protocol: Protocol, reads: Sequence[str], hints: bool) -> Protocol:
     named = _patterns(protocol, "--read", [text for text in reads if text != NO_READS])
     keep = NO_READS not in reads
 
     def declared(tool: Tool) -> Tool:
-        is_read = (keep and tool.reads) or any(pattern.fits(tool) for pattern in named)
+        is_hint = tool.function is not None and tool.function.remote
+        is_read = (keep and tool.reads and (hints or not is_hint)) or any(pattern.fits(tool) for pattern in named)
         return tool if is_read == tool.reads else replace(tool, reads=is_read)
 
-    return replace(protocol, tools=tuple(map(declared, protocol.tools))) if reads else protocol
+    return replace(protocol, tools=tuple(map(declared, protocol.tools)))
 
 
 def _chosen(tool: Tool, reason: str) -> LeftOut:

@@ -513,7 +513,7 @@ def _alias(namespace: str, operation_id: str) -> str:
 
 
 def tool_of(function: HostFunction) -> Tool:
-    """The tool that a function becomes."""
+    """The tool that a function becomes; a server's word that one reads can be taken back (see protocols.choice)."""
     parameters = []
     for name, parameter in function.signature.parameters.items():
         schema = dict(function.hints[name].schema)
@@ -529,7 +529,7 @@ def tool_of(function: HostFunction) -> Tool:
     response = Response("200", function.document.returns, "application/json", result) if result != NOTHING else None
     return Tool(
         name=function.name,
-        method="READ" if function.reads else "CALL",
+        method="READ" if function.reads and not function.remote else "CALL",
         path=function.name,
         summary=function.document.summary,
         description=function.document.description,
@@ -539,6 +539,7 @@ def tool_of(function: HostFunction) -> Tool:
         responses=(response,) if response is not None else (),
         servers=(),
         function=function,
+        reads=function.reads and function.remote,
     )
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import mcp_types as types
     from anyio.from_thread import BlockingPortal
 
-__all__ = ["MCPConnection", "ServerListing"]
+__all__ = ["MCPConnection", "ServerListing", "claims_to_read"]
 
 _START = 30.0
 """Seconds in which a server has to start and to list its tools."""
@@ -92,8 +92,14 @@ class ServerListing:
         return next((name for name, text in self.contracts.items() if later.contracts.get(name) != text), None)
 
 
+def claims_to_read(tool: types.Tool) -> bool:
+    """True if a server's hints say of a tool that it changes nothing, and none of them says the opposite."""
+    hints = tool.annotations
+    return hints is not None and hints.read_only_hint is True and hints.destructive_hint is not True
+
+
 def _contract(tool: types.Tool) -> object:
-    return tool.input_schema, tool.output_schema, tool.annotations is not None and tool.annotations.read_only_hint
+    return tool.input_schema, tool.output_schema, claims_to_read(tool)
 
 
 class MCPConnection:

@@ -20,7 +20,7 @@ from protocols.functions.docstrings import Docstring, read_docstring
 from protocols.functions.hints import Convert, Hint
 from protocols.functions.remote_function import Remaining, RemoteFunction
 from protocols.mcp.address import read_address, server_credentials
-from protocols.mcp.connection import MCPConnection
+from protocols.mcp.connection import MCPConnection, claims_to_read
 from protocols.model import LeftOut, Protocol, Schema, tool_of
 from protocols.naming import RESERVED, argument_name, fold, unique
 from protocols.schema_fields import declared_types
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 __all__ = ["load_server"]
+
+_WRAPPED = "x-fastmcp-wrap-result"
+"""In an output schema: the result is the member `result` of what is sent, since that has to be an object."""
 
 _SEPARATORS = str.maketrans("/.:", "///")
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
@@ -139,11 +142,14 @@ def _function(
         convert = _converter(of_all, reader.definitions, required=True)
         hints[rest] = Hint(of_all, convert, f"dict[str, {_type_text(others)}]")
     result = Hint({}, lambda value: value, "Any")
+    wrapped = False
     if tool.output_schema is not None:
         output = reader.read(tool.output_schema, f"tool:{tool.name}:output")
+        members, _ = object_properties(output)
+        wrapped = tool.output_schema.get(_WRAPPED) is True and list(members) == ["result"]
+        output = members["result"] if wrapped else output
         result = Hint(output, lambda value: value, _type_text(output))
-    annotations = tool.annotations
-    title = tool.title or (annotations.title if annotations is not None else None) or ""
+    title = tool.title or (tool.annotations.title if tool.annotations is not None else None) or ""
     description = inspect.cleandoc(tool.description or title)
     written = read_docstring(description).arguments
     descriptions = {
@@ -156,7 +162,8 @@ def _function(
         sent = {key: value for key, value in values.items() if key not in left_out}
         free = arguments.get(rest)
         sent |= {key: value for key, value in free.items() if key not in sent} if isinstance(free, Mapping) else {}
-        return connection.call(tool.name, sent, remaining)
+        value = connection.call(tool.name, sent, remaining)
+        return value["result"] if wrapped and isinstance(value, Mapping) and list(value) == ["result"] else value
 
     return RemoteFunction(
         name=name,
@@ -166,7 +173,7 @@ def _function(
         result=result,
         document=Docstring(title or description.partition("\n")[0], description, descriptions),
         place=f"the tool {tool.name}",
-        reads=annotations is not None and annotations.read_only_hint is True,
+        reads=claims_to_read(tool),
         classes={},
         turn=turn,
         disconnect=connection.close,

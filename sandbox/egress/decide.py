@@ -196,7 +196,10 @@ class CallPolicy:
             beside = {f"header {name}": text for name, text in headers.items() if name.lower() not in hidden}
             beside |= {f"cookie {name}": text for name, text in cookies.items()}
             unsent = replace(unsent, arguments={**unsent.arguments, **self._redactor.value(cut_arguments(beside))})
-        return self._approval.refusal(unsent)
+        why, tool = self._approval.refusal(unsent), bound.target.tool
+        if why is not None and self._approval.writes == "deny" and tool is not None and tool.function is not None:
+            return f"{why}; --trust-hints takes the server's word that it reads" if tool.function.reads else why
+        return why
 
     def _unsent(self, bound: Bound) -> CallRecord:
         """The record of a call before it is made."""

@@ -46,12 +46,13 @@ def chosen(
     without: Sequence[str] = (),
     reads: Sequence[str] = (),
     *,
+    hints: bool = True,
     verbose: bool = False,
 ) -> Protocol:
     """The protocol with the operations of --only, --without and --read; tells what is left out. Raises: UsageError."""
     from protocols.choice import choose
 
-    protocol = choose(protocol, only, without, reads)
+    protocol = choose(protocol, only, without, reads, hints=hints)
     tell_left_out(protocol)
     for operation in protocol.left_out if verbose else ():
         if operation.chosen:  # the others are among the warnings of the document
@@ -91,7 +92,8 @@ def completed_addresses(protocol: Protocol, base_url: BaseURL) -> list[str]:
 
 
 def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:
-    """Say which operations are taken to read by what the document says of them, since nobody is asked about these."""
+    """Say which operations are taken to read by what the document or a server says, since nobody is asked about these;
+    and of which a server's word is not taken."""
     from protocols.choice import choose
 
     declared = choose(protocol, reads=("none", *reads)) if reads else None
@@ -101,5 +103,13 @@ def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:
         if tool.reads and not (declared is not None and declared.tool(tool.name).reads)
     ]
     if names:
-        listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
-        say(f"taken to change nothing, by what the document says: {listed}; --read none takes that back")
+        say(f"taken to change nothing, by what the document says: {_listed(names)}; --read none takes that back")
+    refused = [
+        tool.name for tool in protocol.tools if tool.writes and tool.function is not None and tool.function.reads
+    ]
+    if refused:
+        say(f"taken to write, whatever the server's hints say: {_listed(refused)}; --trust-hints takes its word")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")

@@ -188,4 +188,5 @@ def with_values(options: Options, values: Mapping[str, Any]) -> Options:
 
 def for_chosen(options: Options) -> Options:
     """The same for a protocol whose operations the command has chosen already."""
-    return with_values(options, {name: () for name, flag in FLAGS.items() if flag.kind == "pattern"})
+    patterns = {name: () for name, flag in FLAGS.items() if flag.kind == "pattern"}
+    return with_values(options, patterns | {"trust_hints": True})

@@ -62,6 +62,7 @@ def serve(options: _Options) -> None:
     from atc.apps.mcp_server.service import ToolService
     from atc.apps.server.keys import read_keys
 
+    keys = read_keys(options.key_file, limits=False) if options.key_file is not None else None
     protocol, agent = options.opened("deny")
     with ToolService(protocol, for_chosen(agent)) as service:
         server = create_server(service, version("atc-toolchain"))
@@ -75,7 +76,6 @@ def serve(options: _Options) -> None:
 
             anyio.run(serve_stdio, server, on_signal)
             return
-        keys = read_keys(options.key_file) if options.key_file is not None else None
         with bound(options.host, options.port) as listener:
             listener.listen(128)  # who reads the next line may come at once
             say(f"serving on {address_of(listener)}{PATH}")

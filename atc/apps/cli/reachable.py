@@ -34,7 +34,9 @@ def open_protocol(api: Sequence[str], options: Options, *, asks: bool = False, v
     Raises: as `load_specs`, and UsageError: A pattern fits no operation.
     """
     protocol = loaded(api, options.auth, options.base_url)
-    protocol = chosen(protocol, options.only, options.without, options.reads, verbose=verbose)
+    protocol = chosen(
+        protocol, options.only, options.without, options.reads, hints=options.takes_hints, verbose=verbose
+    )
     if asks:
         tell_reads(protocol, options.reads)
     for sentence in completed_addresses(protocol, options.base_url) if verbose else ():

@@ -45,8 +45,6 @@ class ToolService:
     """
 
     def __init__(self, protocol: Protocol, options: Options) -> None:
-        protocol = choose(protocol, options.only, options.without, options.reads)
-        self.protocol = protocol
         writes = options.writes or "deny"
         if writes == "ask" or writes == "plan":
             raise UsageError(f"writes={writes!r}: nobody can be asked here; choose allow, deny or simulate")
@@ -54,6 +52,8 @@ class ToolService:
         self._closing = ExitStack()
         self._simulator: Simulator | None = None
         options = replace(options, writes=self.writes)
+        protocol = choose(protocol, options.only, options.without, options.reads, hints=options.takes_hints)
+        self.protocol = protocol
         with ExitStack() as failing:
             failing.callback(self.close)
             if options.simulate is True:

@@ -16,6 +16,7 @@ A failed request is answered with {"error": {"message", "field"}}.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -25,7 +26,6 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -44,6 +44,8 @@ __all__ = ["create_app"]
 
 BODY_SECONDS = 10.0
 """Seconds in which the body of a request has to come."""
+
+_LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?", re.IGNORECASE | re.ASCII)
 
 MAX_KEY = 255
 """Characters of an Idempotency-Key."""
@@ -79,8 +81,6 @@ def create_app(
         finally:
             await service.stop(hurries)
 
-    # A page in a browser could have its own name resolve to this machine.
-    guards = [] if keys else [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])]
     app = Starlette(
         routes=[
             Route("/v1/solve", _solve, methods=["POST"]),
@@ -94,7 +94,7 @@ def create_app(
             Route("/metrics", _metrics, methods=["GET"]),
             *pages,
         ],
-        middleware=[*guards, Middleware(_CountingMiddleware)],
+        middleware=[Middleware(_CountingMiddleware), *([] if keys else [Middleware(_LocalHostMiddleware)])],
         exception_handlers={BadRequestError: _refused, HTTPException: _http_error, Exception: _broken},
         lifespan=lifespan,
     )
@@ -115,6 +115,20 @@ class _CountingMiddleware:
             await send(message)
 
         await self._app(scope, receive, counting if scope["type"] == "http" else send)
+
+
+class _LocalHostMiddleware:
+    """Refuses requests to another name than this machine's: a page in a browser could have its own resolve to it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http" and not _LOCAL_HOST.fullmatch((request := Request(scope)).headers.get("host", "")):
+            why = "without a key file this server is called 127.0.0.1, localhost or [::1], and by no other name"
+            app = await _refused(request, BadRequestError(400, why, "Host"))
+        await app(scope, receive, send)
 
 
 def _client(request: Request) -> Client:

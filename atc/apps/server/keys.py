@@ -59,8 +59,8 @@ class ApiKeys:
         return self._clients.get(_digest(key))
 
 
-def read_keys(file: Path) -> ApiKeys:
-    """Read a key file: a line `NAME:KEY` for each key, then optionally its limits.
+def read_keys(file: Path, *, limits: bool = True) -> ApiKeys:
+    """Read a key file: a line `NAME:KEY` for each key, then optionally its limits, where the server holds any.
 
     They are `concurrent=N` and `per_minute=N`, and of each question `max_tokens=N`, `max_seconds=S` and `max_cost=USD`.
     Empty lines and lines that begin with `#` are left out. Raises: UsageError: it never holds a key.
@@ -74,7 +74,11 @@ def read_keys(file: Path) -> ApiKeys:
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        digest, client = _client(line.split(), f"{file}, line {number}")
+        digest, client = _client(words := line.split(), f"{file}, line {number}")
+        if words[1:] and not limits:
+            raise UsageError(
+                f"{file}, line {number}: this server holds no limits of a key; take those of {client.name} out"
+            )
         if digest in clients or client.name in {known_client.name for known_client in clients.values()}:
             raise UsageError(f"{file}, line {number}: the name or the key is in the file twice")
         clients[digest] = client

@@ -80,7 +80,7 @@ class SolverAgents:
         self.options = settings.options
         chosen = settings.options
         protocol = load_specs(settings.api, chosen.auth, chosen.base_url)
-        self.protocol = choose(protocol, chosen.only, chosen.without, chosen.reads)
+        self.protocol = choose(protocol, chosen.only, chosen.without, chosen.reads, hints=chosen.takes_hints)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
         self._model: Model = queued(
