@@ -76,12 +76,16 @@ class ProgramWritten(_SolveEvent):
     """The model answered with a program, or with a line of one in the modes that make one call at a time.
 
     `diff` has the changed lines where the program was put right without the model (see `atc.solution.Attempt`).
+    `model` and `server` are those of `atc.models.Completion`; `call_id` is the id that the model gave to a call.
     """
 
     attempt: int
     program: str
     usage: Usage
     diff: tuple[str, ...] = ()
+    model: str = ""
+    server: str = ""
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,8 @@ class SolveSession:
     ) -> None:
         self._before_run = before_run
         self.settings = settings
-        self.complete = complete
+        self._complete = complete
+        self._answer = Completion("")
         self.help = help
         self.journal = journal
         self.gate = gate
@@ -196,9 +197,15 @@ class SolveSession:
         self.state = replace(self.state, tree=(*tree[: node.id - 1], node, *tree[node.id :]))
         self.emit(NodeChanged(node))
 
-    def wrote(self, text: str, usage: Usage, diff: tuple[str, ...] = ()) -> None:
+    def complete(self, *messages: Any, **options: Any) -> Completion:
+        """Ask the model. Raises: LimitReached, ModelError."""
+        self._answer = self._complete(*messages, **options)
+        return self._answer
+
+    def wrote(self, text: str, usage: Usage, diff: tuple[str, ...] = (), call_id: str = "") -> None:
         """A program or a call was written; `diff` is what was put right without the model."""
-        self.emit(ProgramWritten(self.number, text, usage, diff))
+        answer = self._answer
+        self.emit(ProgramWritten(self.number, text, usage, diff, answer.model, answer.server, call_id))
 
     def took(self, seconds: float) -> None:
         """Programs or calls took some time."""

@@ -60,13 +60,15 @@ Attributes = dict[str, str | int | bool]
 @dataclass
 class _OpenSolve:
     """The open spans of one solve. `stage` is that of its current stage, and `ended` its end in nanoseconds once that
-    is known: a fault that is found afterwards still belongs to it. `checked` is the start of the check."""
+    is known: a fault that is found afterwards still belongs to it. `checked` is the start of the check, and `call_id`
+    is the model's own id for the call that is made next."""
 
     root: Span
     model: str
     stage: Span | None = None
     ended: int | None = None
     checked: int | None = None
+    call_id: str = ""
 
 
 class SpanSink:
@@ -114,8 +116,11 @@ class SpanSink:
                 name = f"chat {_model(solve.model)[1]}"
                 self._begin(solve, name, _chat_attributes(solve.model), now, _kind("CLIENT"))
             case ProgramWritten(_, _, usage):
+                solve.call_id = event.call_id
                 if solve.stage is not None and usage.model_calls:
-                    solve.stage.set_attributes(_usage_attributes(usage.counts()))
+                    solve.stage.set_attributes(_usage_attributes(usage.counts()) | _server(event.server))
+                    if event.model:
+                        solve.stage.set_attribute("gen_ai.response.model", event.model)
                     solve.ended = solve.ended or now
                 solve.checked = now
             case RunStarted():
@@ -189,6 +194,9 @@ class SpanSink:
             attributes=_call_attributes(call),
             start_time=start,
         )
+        if solve.call_id:
+            span.set_attribute("gen_ai.tool.call.id", solve.call_id)
+            solve.call_id = ""
         if call.status is None or call.status >= 400:
             _fail(span, _error_type(call))
         span.end(now)

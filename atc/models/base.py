@@ -130,13 +130,16 @@ class Completion:
     """A model's answer, without the prefill and the stop sequence.
 
     `finish` is "stop" after the model's own end or a stop sequence, "length" at `max_tokens`; an endpoint may use other
-    words. `calls` may be several; they can be made in any order.
+    words. `calls` may be several; they can be made in any order. Of an endpoint, `model` is its own name for what
+    answered, and `server` the URL that was asked, without secrets.
     """
 
     text: str
     usage: Usage = Usage()
     finish: str = "stop"
     calls: tuple[FunctionCall, ...] = ()
+    model: str = field(default="", compare=False)
+    server: str = field(default="", compare=False)
 
     def message(self) -> Message:
         """The completion as a turn of the conversation."""

@@ -52,6 +52,7 @@ class StreamedAnswer:
         self._text = self._reasoning = ""
         self._finish: str | None = None
         self._usage: Any = None
+        self._model: Any = None
         self._calls: dict[int, SimpleNamespace] = {}
 
     def add(self, chunk: Any) -> None:
@@ -65,6 +66,7 @@ class StreamedAnswer:
 
     def _add(self, chunk: Any) -> None:
         self._usage = getattr(chunk, "usage", None) or self._usage
+        self._model = getattr(chunk, "model", None) or self._model
         choices = getattr(chunk, "choices", None)
         for choice in choices[:1] if isinstance(choices, list) else ():
             delta = getattr(choice, "delta", None)
@@ -93,7 +95,9 @@ class StreamedAnswer:
         calls = [self._calls[index] for index in sorted(self._calls)]
         message = SimpleNamespace(content=self._text or None, tool_calls=calls or None, function_call=None)
         return SimpleNamespace(
-            choices=[SimpleNamespace(message=message, finish_reason=self._finish)], usage=self._usage
+            choices=[SimpleNamespace(message=message, finish_reason=self._finish)],
+            usage=self._usage,
+            model=self._model,
         )
 
 
@@ -135,7 +139,9 @@ def chat_completion(
         raise ValueError("it holds no message")
     text, stopped = cut_at_stop(after_prefill(_text(message.content), prefill), stop)
     finish = "stop" if stopped else str(choices[0].finish_reason or "stop")
-    return Completion(text, usage_of(reply.usage, seconds), finish, _calls(message, messages))
+    model = getattr(reply, "model", None)
+    name = model if isinstance(model, str) else ""
+    return Completion(text, usage_of(reply.usage, seconds), finish, _calls(message, messages), name)
 
 
 def without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:

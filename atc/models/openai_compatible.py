@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,8 @@ class Endpoint(ModelBase):
         payload = {**self._payload(request), **chat_payload(request, messages, prefill)}
         reply = self._ask({**payload, "stream": True, "stream_options": {"include_usage": True}}, request.on_progress)
         with self._errors():
-            return chat_completion(reply, messages, prefill, request.stop, time.monotonic() - started)
+            completion = chat_completion(reply, messages, prefill, request.stop, time.monotonic() - started)
+            return replace(completion, server=self._endpoint())
 
     def _continue(self, request: ModelRequest) -> Completion:
         """Continue a conversation that is one text, by the endpoint's older format, `completions`."""

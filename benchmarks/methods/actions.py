@@ -34,12 +34,14 @@ _MAX_CLOSINGS = 200  # closing brackets at which a call or an object is tried to
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A call to make; `str()` of it is a line of Python. `end` is its end in the message."""
+    """A call to make; `str()` of it is a line of Python. `end` is its end in the message, `id` that of the model's
+    function call."""
 
     name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
     positional: tuple[object, ...] = ()
     end: int = 0
+    id: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         arguments = [*map(repr, self.positional), *(f"{name}={value!r}" for name, value in self.arguments.items())]

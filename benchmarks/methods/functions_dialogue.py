@@ -83,7 +83,9 @@ class FunctionsDialogue(Dialogue):
         if not completion.calls:
             raise BadActionError("it calls no function")
         names = self._tool_names
-        actions = tuple(Action(names.get(call.name, call.name), _arguments(call)) for call in completion.calls)
+        actions = tuple(
+            Action(names.get(call.name, call.name), _arguments(call), id=call.id) for call in completion.calls
+        )
         return Reading(completion.text.strip(), actions, completion.message())
 
     def correct(self, completion: Completion, why: str) -> list[Message]:

@@ -206,13 +206,13 @@ class MethodTry:
 
     # The API
 
-    def wrote(self, text: str) -> None:
+    def wrote(self, text: str, call_id: str = "") -> None:
         """Tell that the model's last message holds a call or a program."""
-        self.session.wrote(text, self._last_cost)
+        self.session.wrote(text, self._last_cost, call_id=call_id)
 
     def call(self, action: Action) -> Observation:
         """Make a call, which is then on the path. Raises: TryEnded: No other call would get any further."""
-        self.wrote(str(action))
+        self.wrote(str(action), action.id)
         return self.api.call(action)
 
     def leave(self, position: TryPosition, why: str) -> None:

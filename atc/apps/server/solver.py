@@ -192,7 +192,9 @@ class _SolverProcess:
     def _on_event(self, job: Job, turn: ComputeTurn, event: Event) -> None:
         turn.follow(event)
         if job.events and not isinstance(event, SolveEnded):  # the serving process sends the Solution itself
-            self._send(JobEvent(job.id, type(event).__name__, _json(asdict(event))))
+            data = asdict(event)
+            data.pop("server", None)  # where the model is, is no business of a client
+            self._send(JobEvent(job.id, type(event).__name__, _json(data)))
 
     def _failed(self, job: Job, exit_code: int, message: str) -> Ended:
         return ended_with(job.id, unsolved(job.query, self._agents.model_name, exit_code, message).to_json())
