@@ -61,7 +61,8 @@ class Parameter:
     `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
     a JSON, form or multipart object body; with "function" it is an argument of a function. `style` and `explode` follow
     OpenAPI and say how lists are joined. With `reserved` the characters that mean something in a URL are sent as they
-    are: slashes in a path, so that the value may span several segments, and those of `allowReserved` in a query.
+    are: slashes in a path, so that the value may span several segments, and those of `allowReserved` in a query. With
+    `empty` an empty text is taken, whatever the schema says (`allowEmptyValue`).
     """
 
     name: str
@@ -73,6 +74,7 @@ class Parameter:
     style: str = "simple"
     explode: bool = False
     reserved: bool = False
+    empty: bool = False
 
     @property
     def is_idempotency_key(self) -> bool:

@@ -139,6 +139,8 @@ class _Binder:
         """The value of an argument in the type that the schema asks for. Raises: ToolError."""
         schema = parameter.schema if schema is None else schema
         value = named_files(json_value(value), schema)
+        if value == "" and parameter.empty:
+            return value
         if value is None and parameter.location == "body":
             if not (takes_null(parameter) or _is_merge_patch(self.tool)):
                 self._object(f"argument {parameter.argument!r}", Doubt(_NO_NULL))

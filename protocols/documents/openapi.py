@@ -343,6 +343,7 @@ class _Builder:
             explode=is_true(raw, "explode", self.notes) if "explode" in raw else style == "form",
             reserved=(is_true(raw, "allowReserved", self.notes) and location == "query")
             or (raw.get("x-multi-segment") is True and location == "path"),
+            empty=location == "query" and is_true(raw, "allowEmptyValue", self.notes),
         )
 
     def _examples(self, holder: Mapping[str, Any], base: str, schema: Schema) -> tuple[object, ...]:

@@ -143,7 +143,7 @@ def _parameters(raw: object, variables: list[str]) -> tuple[list[dict[str, Any]]
         for key in ("enum", "default", "example"):
             if key in raw_parameter:
                 schema.setdefault(key, raw_parameter[key])
-        new = {key: raw_parameter[key] for key in ("style", "explode") if key in raw_parameter}
+        new = {key: raw_parameter[key] for key in ("style", "explode", "allowEmptyValue") if key in raw_parameter}
         new |= {"name": name, "description": str(raw_parameter.get("description") or ""), "schema": schema}
         required = str(raw_parameter.get("required", "")).lower() == "true" or place == "required"
         if name in variables:

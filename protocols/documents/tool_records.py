@@ -167,7 +167,9 @@ def _parameter(raw: Mapping[str, Any], required: bool) -> dict[str, Any]:
     if value is not None:
         schema["example" if required else "default"] = value
     description = str(raw.get("description") or "").strip()
-    return {"name": str(raw["name"]), "in": "query", "required": required, "description": description, "schema": schema}
+    empty = {"allowEmptyValue": True} if raw.get("default") == "" and schema["type"] != "string" else {}
+    place = {"name": str(raw["name"]), "in": "query", "required": required}
+    return {**place, **empty, "description": description, "schema": schema}
 
 
 def _parameter_schema(kind: str) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class RequestReader:
                     status = _refusal(tool, parameter.location)
                     raise RequestError(status, f"{parameter.name}: this parameter is required")
                 continue
+            if parameter.empty and sent == [""]:
+                continue
             value = self._read(parameter, sent)
             if not request.lenient and (problem := self._problem(value, parameter.schema)) is not None:
                 raise RequestError(_refusal(tool, parameter.location), f"{parameter.name}: {problem}")
