@@ -218,6 +218,8 @@ class _Session:
 
         if self._over or self._life.done():
             raise NoReplyError(self._ended(), may_have_left=False)
+        if self._suspected:
+            self._list_again(remaining)
         try:
             result: types.CallToolResult = self._do(remaining, self._call, name, arguments)
             return result
@@ -235,6 +237,22 @@ class _Session:
             if isinstance(error, RuntimeError) and not self._life.done():
                 raise RemoteCallError(self._clean(str(error)), 500) from None
             raise NoReplyError(self._ended()) from None
+
+    def _list_again(self, remaining: Remaining) -> None:
+        """Look at the tools again. Raises: _ToolsChanged; NoReplyError: They are not listed, so nothing is sent."""
+        import mcp_types as types
+
+        self._suspected = False
+        try:
+            tool = self._do(remaining, self._changed_tool)
+        except Exception as error:  # whatever went wrong, what the tools are now is not known
+            closed = getattr(error, "code", None) == types.CONNECTION_CLOSED
+            self._suspected, self._over = True, closed or self._life.done()
+            why = self._ended() if self._over else f"the MCP server {self._address.text} does not list its new tools"
+            raise NoReplyError(why, may_have_left=False) from None
+        if tool is not None:
+            self._suspected = True
+            raise _ToolsChanged(tool)
 
     def changed_tool(self, remaining: Remaining) -> str | None:
         """The name of a tool that is another one than at the start; None if none is, or the server does not say."""
@@ -388,11 +406,6 @@ class _Session:
     async def _call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
         import mcp_types as types
 
-        if self._suspected:
-            self._suspected = False
-            if (tool := await self._changed_tool()) is not None:
-                self._suspected = True
-                raise _ToolsChanged(tool)
         # Not `Client.call_tool`: it checks results with patterns of the server's own, which may take forever.
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
         result: types.CallToolResult = await self._client.session.send_request(request, types.CallToolResult)
