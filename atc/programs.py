@@ -74,8 +74,8 @@ def check_program(
     protocol = gather(tools, auth)
     program = renamed(program, protocol.aliases)
     contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
-    asked = Question(question) if question is not None else None
-    diagnostics = check(program, contract, question=asked, graph=ProtocolGraph(protocol), strict=True)
+    parsed_question = Question(question) if question is not None else None
+    diagnostics = check(program, contract, question=parsed_question, graph=ProtocolGraph(protocol), strict=True)
     if not any(diagnostic.rule == "syntax" for diagnostic in diagnostics):
         try:
             compile_program(program)

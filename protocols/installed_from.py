@@ -115,5 +115,5 @@ def _uv_receipt() -> list[dict[str, Any]] | None:
 
 def _requirement(item: dict[str, Any]) -> str:
     """An entry of a receipt as a requirement."""
-    place = item.get("directory") or item.get("editable") or item.get("path") or item.get("url")
-    return f"{item['name']} @ {place}" if place else f"{item['name']}{item.get('specifier', '')}"
+    source = item.get("directory") or item.get("editable") or item.get("path") or item.get("url")
+    return f"{item['name']} @ {source}" if source else f"{item['name']}{item.get('specifier', '')}"

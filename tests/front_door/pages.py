@@ -98,12 +98,12 @@ def differences(block: Block, folder: Path, env: Mapping[str, str]) -> Iterator[
 def _difference(
     block: Block, command: list[str], output: str, code: int, folder: Path, env: Mapping[str, str]
 ) -> Iterator[str]:
-    done = subprocess.run(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    process = subprocess.run(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     lines = (".*" if line == "…" else re.escape(line.rstrip()).replace("…", "[^\n]*") for line in output.splitlines())
-    printed = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
-    if done.returncode != code or not re.fullmatch("\n".join(lines).rstrip(), printed, re.DOTALL):
-        place = f"{block.page.name}:{block.line}: {command[-1]}"
-        yield f"{place}\nexit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    printed = "\n".join(line.rstrip() for line in process.stdout.rstrip().splitlines())
+    if process.returncode != code or not re.fullmatch("\n".join(lines).rstrip(), printed, re.DOTALL):
+        label = f"{block.page.name}:{block.line}: {command[-1]}"
+        yield f"{label}\nexit code {process.returncode}\n{process.stdout}\n{process.stderr}"
 
 
 @contextmanager

@@ -33,9 +33,9 @@ def test_every_command_of_the_skill_runs(
     results = []
     with serving_shop(tmp_path):
         for command in commands:
-            done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
-            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-            results.append(done.stdout)
+            process = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+            assert process.returncode == 0, f"{command}\n{process.stdout}{process.stderr}"
+            results.append(process.stdout)
 
     assert [command.split()[1] for command in commands] == [
         *("init", "explain", "solve", "solve", "check", "run", "save", "run"),

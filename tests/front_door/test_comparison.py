@@ -138,17 +138,19 @@ def test_a_program_of_the_page_answers(task: str, framework: str, folder: Path) 
         for number, (text, call) in enumerate(scripted(task, framework)):
             calls = [tool_call(f"c{number}", call[0], json.dumps(call[1]))] if call else []
             endpoint.reply(text, **({"tool_calls": calls} if calls else {}))
-        done = run(sys.executable, f"{task}_{framework}", folder, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="none")
+        process = run(
+            sys.executable, f"{task}_{framework}", folder, OPENAI_BASE_URL=endpoint.url, OPENAI_API_KEY="none"
+        )
 
     if (task, framework) == ("mcp", "smolagents"):  # mcpadapt 0.1.19 is for MCP's SDK before 2.0
-        assert "cannot import name 'streamablehttp_client'" in done.stderr
+        assert "cannot import name 'streamablehttp_client'" in process.stderr
         return
     # Of the others the answer counts: the process of a code mode was once aborted behind it, on a busy machine.
-    assert done.returncode == 0 or framework != "atc", done.stderr
-    assert done.stdout.rstrip().endswith(ANSWERS[task]), done.stdout + done.stderr
+    assert process.returncode == 0 or framework != "atc", process.stderr
+    assert process.stdout.rstrip().endswith(ANSWERS[task]), process.stdout + process.stderr
     if task == "approval":
-        assert re.search("refund.*p1001", done.stdout, re.IGNORECASE)
-        assert "sent p1001" in done.stdout + done.stderr
+        assert re.search("refund.*p1001", process.stdout, re.IGNORECASE)
+        assert "sent p1001" in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -219,7 +221,7 @@ def test_a_program_with_adk_answers(task: str, folder: Path) -> None:
     first = {"functionCall": {"name": name, "args": arguments}}
     last = {"functionCall": {"name": "set_model_response", "args": {"items": UNPAID}}} if task == "typed" else {}
     with gemini(first, last or {"text": ANSWERS[task]}, {"text": ANSWERS[task]}) as url:
-        done = run(ADK, f"{task}_adk", folder, GOOGLE_GEMINI_BASE_URL=url, GOOGLE_API_KEY="none")
+        process = run(ADK, f"{task}_adk", folder, GOOGLE_GEMINI_BASE_URL=url, GOOGLE_API_KEY="none")
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].endswith(ANSWERS[task]), done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-1].endswith(ANSWERS[task]), process.stdout + process.stderr

@@ -69,10 +69,10 @@ def test_what_the_core_does(
     core: Callable[..., subprocess.CompletedProcess[str]], words: list[str], printed: str
 ) -> None:
     """Programs are checked and run, documents explained and simulated, projects begun: with no model."""
-    done = core(*words)
+    process = core(*words)
 
-    assert done.returncode == 0, done.stderr
-    assert printed in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert printed in process.stdout
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_what_it_cannot_do_is_a_sentence(
     core: Callable[..., subprocess.CompletedProcess[str]], words: list[str], subject: str, extra: str
 ) -> None:
     """What is missing, and the command that installs it; no stack trace."""
-    done = core(*words)
-    message = done.stderr.strip().splitlines()
+    process = core(*words)
+    message = process.stderr.strip().splitlines()
 
-    assert len(message) == 1, done.stderr
+    assert len(message) == 1, process.stderr
     assert message[0].startswith(subject)
     assert f" needs the extra `{extra}`: " in message[0]

@@ -68,20 +68,20 @@ def test_a_command_of_another_distribution_is_more(tmp_path: Path) -> None:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: weather-command\nVersion: 1\n")
     (metadata / "entry_points.txt").write_text("[atc.commands]\nweather = weather_command:weather\n")
     code = f"import sys; sys.path.append({str(tmp_path)!r}); from atc.apps.cli import main; main(['--help'])"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-    assert "More:\n  weather  Tell the weather.\n" in shown
+    assert "More:\n  weather  Tell the weather.\n" in printed
 
 
 @pytest.mark.parametrize("command", BRIEF)
 def test_help_lists_what_people_use(command: str) -> None:
     """At most fourteen options; --help-all has each one that the command takes, and completion offers them all."""
     brief, complete = (options_of(page(*command.split(), flag)) for flag in ("--help", "--help-all"))
-    context, found = click.Context(main), main.get_command(click.Context(main), command.split()[0])
-    if isinstance(found, click.Group):
-        found = found.get_command(context, command.split()[1])
-    assert found is not None
-    taken = {flag for parameter in found.params for flag in parameter.opts if flag.startswith("--")}
+    context, current = click.Context(main), main.get_command(click.Context(main), command.split()[0])
+    if isinstance(current, click.Group):
+        current = current.get_command(context, command.split()[1])
+    assert current is not None
+    taken = {flag for parameter in current.params for flag in parameter.opts if flag.startswith("--")}
 
     assert len(brief) <= 14
     assert brief < complete

@@ -20,9 +20,9 @@ DOCKERFILE = ROOT / "Dockerfile"
 def test_the_dockerfile_is_clean() -> None:
     """hadolint, with shellcheck in it, has nothing to say."""
     linter = Path(sys.executable).with_name("hadolint")
-    done = subprocess.run([linter, "--no-color", DOCKERFILE], capture_output=True, text=True)
+    process = subprocess.run([linter, "--no-color", DOCKERFILE], capture_output=True, text=True)
 
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (process.returncode, process.stdout) == (0, "")
 
 
 def test_a_wheel_can_be_built_in_the_image(tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_a_wheel_can_be_built_in_the_image(tmp_path: Path) -> None:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "dist")]
-    done = subprocess.run([*build, str(tmp_path)], capture_output=True, text=True)
+    process = subprocess.run([*build, str(tmp_path)], capture_output=True, text=True)
 
-    assert (done.returncode, lines[1]) == (0, "*"), done.stderr
+    assert (process.returncode, lines[1]) == (0, "*"), process.stderr
     extras = re.findall(r"^ARG EXTRAS=(.+)$", DOCKERFILE.read_text("utf-8"), re.MULTILINE)[0].split(",")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert {*extras} <= project["optional-dependencies"].keys()
@@ -60,8 +60,8 @@ def test_the_image_runs_a_program(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     subprocess.run(["docker", "build", "--quiet", "--tag", "atc-test", "."], cwd=ROOT, check=True)
     words = ["run", "program.py", "--api", "openapi.yaml", "--simulate"]
-    done = subprocess.run(
+    process = subprocess.run(
         ["docker", "run", "--rm", "--volume", f"{tmp_path}:/work", "atc-test", *words], capture_output=True, text=True
     )
 
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert (process.returncode, process.stdout) == (0, "True\n"), process.stderr

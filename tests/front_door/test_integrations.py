@@ -60,11 +60,11 @@ def test_an_agent_of_a_framework_answers_with_the_api(name: str, shop: Path, mod
         model.reply(None, tool_calls=[call("c3", "final_answer", {"answer": "6 orders"})])
     else:
         model.reply("6 orders")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(FILES / f"{name}.py")], cwd=shop, capture_output=True, text=True, timeout=120
     )
 
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["6 orders"]), done.stderr
+    assert (process.returncode, process.stdout.splitlines()[-1:]) == (0, ["6 orders"]), process.stderr
     offered = [tool["function"] for tool in model.requests[0]["tools"]]
     assert [tool["name"] for tool in offered][:4] == NAMES
     assert offered[1]["parameters"]["required"] == ["program"]
@@ -105,18 +105,18 @@ def test_a_fastapi_endpoint_answers(shop: Path, model: ChatEndpoint, monkeypatch
 def test_a_tool_tells_its_model_what_is_wrong(shop: Path) -> None:
     """An error of ours is part of the result, and no exception of the framework's."""
     with open_toolset("openapi.yaml", auth=AUTH, model="openai:none") as (_, run_program, search_tools, describe_tool):
-        found = search_tools("refund a payment")["tools"][0]
-        assert (found["name"], found["writes"]) == ("POST_payments_paymentId_refund", True)
+        match = search_tools("refund a payment")["tools"][0]
+        assert (match["name"], match["writes"]) == ("POST_payments_paymentId_refund", True)
         assert "did you mean GET_orders" in describe_tool("GET_order")["error"]
         refused = run_program("POST_payments_paymentId_refund(paymentId='p1001', reason='broken')")
         assert (refused["outcome"], refused["calls"][0]["refused"]) == ("error", True)
-        assert "POST_payments" in describe_tool(found["name"])["documentation"]
+        assert "POST_payments" in describe_tool(match["name"])["documentation"]
 
 
 def config(*words: str) -> tuple[int, str, str]:
     """What `atc mcp config` does: exit code, stdout, stderr."""
-    done = CliRunner().invoke(main, ["mcp", "config", *words])
-    return done.exit_code, done.stdout, done.stderr
+    process = CliRunner().invoke(main, ["mcp", "config", *words])
+    return process.exit_code, process.stdout, process.stderr
 
 
 def test_the_configuration_of_a_client(shop: Path) -> None:

@@ -59,9 +59,9 @@ def test_every_module_imports(mac: Callable[..., subprocess.CompletedProcess[str
         for file in (ROOT / package).rglob("*.py")
         if file.stem not in ("__main__", "__init__")
     )
-    done = mac("-c", f"import importlib, atc\nfor name in {names!r}: importlib.import_module(name)")
+    process = mac("-c", f"import importlib, atc\nfor name in {names!r}: importlib.import_module(name)")
 
-    assert done.stderr == ""
+    assert process.stderr == ""
 
 
 def test_doctor_names_what_is_missing(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
@@ -80,9 +80,9 @@ def test_a_run_works_and_names_what_is_missing(
 ) -> None:
     """`atc run` prints the answer, and on stderr each missing layer; CPU time and memory have limits all the same."""
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate")
-    assert (done.returncode, done.stdout) == (0, "21\n")
-    assert [name for name in MISSING if f"{name} is not active: only Linux has it" not in done.stderr] == []
+    process = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate")
+    assert (process.returncode, process.stdout) == (0, "21\n")
+    assert [name for name in MISSING if f"{name} is not active: only Linux has it" not in process.stderr] == []
 
     (tmp_path / "program.py").write_text("while True: pass")
     endless = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--cpu", "1")
@@ -96,11 +96,11 @@ def test_a_run_works_and_names_what_is_missing(
 def test_strict_sandbox_refuses(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     """Whoever asks for all layers gets no run without them."""
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--strict-sandbox")
+    process = mac("-m", "atc", "run", "program.py", "--api", FILMS, "--simulate", "--strict-sandbox")
 
-    assert done.returncode == 2
-    assert "the sandbox is not whole on this machine" in done.stderr
-    assert "seccomp (only Linux has it)" in done.stderr
+    assert process.returncode == 2
+    assert "the sandbox is not whole on this machine" in process.stderr
+    assert "seccomp (only Linux has it)" in process.stderr
 
 
 def test_a_question_is_answered(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
@@ -113,11 +113,11 @@ with Agent.from_openapi({FILMS!r}, simulate=True, model=model) as agent:
     print([call.status for call in solution.attempts[0].calls], solution.attempts[0].run.stdout, end="")
     print(*solution.attempts[0].run.missing_layers, sep="\\n")
 """
-    done = mac("-c", code)
+    process = mac("-c", code)
 
-    assert done.stderr == ""
-    assert done.stdout.splitlines()[0] == "[200] True"
-    assert "landlock is not active: only Linux has it" in done.stdout
+    assert process.stderr == ""
+    assert process.stdout.splitlines()[0] == "[200] True"
+    assert "landlock is not active: only Linux has it" in process.stdout
 
 
 def test_the_command_names_what_is_missing(
@@ -126,10 +126,10 @@ def test_the_command_names_what_is_missing(
     """`atc solve` answers, and says on stderr which layers are not there."""
     endpoint(RIGHT)
     words = ["solve", QUESTION, "--api", FILMS, "--simulate", "--model", "openai:scripted", "--profile", "small"]
-    done = mac("-m", "atc", *words)
+    process = mac("-m", "atc", *words)
 
-    assert done.returncode == 0, done.stderr
-    assert [name for name in (*MISSING, "rlimits") if f"{name} is not active" not in done.stderr] == []
+    assert process.returncode == 0, process.stderr
+    assert [name for name in (*MISSING, "rlimits") if f"{name} is not active" not in process.stderr] == []
 
 
 def test_documents_are_read_and_explained(mac: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
@@ -148,23 +148,23 @@ def test_both_sides_of_mcp(mac: Callable[..., subprocess.CompletedProcess[str]],
     serve = f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}; from atc.apps.cli import main; main()"
     words = [str(tmp_path / "python"), "-c", serve, "mcp", "serve", "--api", FILMS, "--simulate"]
     (tmp_path / "program.py").write_text("print('film' in str(search_tools(query='the credits of a film')))")
-    done = mac("-m", "atc", "run", "program.py", "--api", f"mcp:stdio:{shlex.join(words)}", "--writes", "allow")
+    process = mac("-m", "atc", "run", "program.py", "--api", f"mcp:stdio:{shlex.join(words)}", "--writes", "allow")
 
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert (process.returncode, process.stdout) == (0, "True\n"), process.stderr
 
 
 def test_cores_are_counted(mac: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     """A local model gets as many threads as there are processors."""
-    done = mac("-c", "from atc.engines.local import default_threads\nprint(default_threads())")
+    process = mac("-c", "from atc.engines.local import default_threads\nprint(default_threads())")
 
-    assert done.stdout.strip() == str(cores if (cores := os.cpu_count() or 1) < 8 else cores - 1), done.stderr
+    assert process.stdout.strip() == str(cores if (cores := os.cpu_count() or 1) < 8 else cores - 1), process.stderr
 
 
 def test_windows_is_told_where_atc_runs() -> None:
     """One message instead of a missing module: WSL, or the image."""
     absent = "for name in ('fcntl', 'resource', 'termios', 'pwd'): sys.modules[name] = None"
     code = f"import sys\n{absent}\nsys.platform = 'win32'\nimport atc"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
 
-    assert done.stderr.splitlines()[-1].startswith("ImportError: atc does not run on Windows itself")
-    assert "`wsl --install`" in done.stderr and "`docker build -t atc .`" in done.stderr
+    assert process.stderr.splitlines()[-1].startswith("ImportError: atc does not run on Windows itself")
+    assert "`wsl --install`" in process.stderr and "`docker build -t atc .`" in process.stderr

@@ -57,10 +57,10 @@ def test_a_page_does_what_it_shows(page: str, folder: Path, env: dict[str, str])
 def test_the_local_model_answers_as_the_pages_show(folder: Path, env: dict[str, str]) -> None:
     """The blocks that show the local model; its date is that of the page."""
     local = {**env, "ATC_MODEL": "local:qwen2.5-coder-1.5b", "ATC_SOLVE_NOW": "2026-04-02T09:00:00Z"}
-    shown = [block for page in PAGES for block in blocks(ROOT / page) if block.is_local]
-    wrong = [difference for block in shown for difference in differences(block, folder, local)]
+    local_blocks = [block for page in PAGES for block in blocks(ROOT / page) if block.is_local]
+    wrong = [difference for block in local_blocks for difference in differences(block, folder, local)]
 
-    assert shown
+    assert local_blocks
     assert not wrong, "\n\n".join(wrong)
 
 

@@ -57,10 +57,10 @@ def test_a_mode_of_ours_is_loaded_past_their_folder(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_named(tmp_path: Path, name: str, code: str) -> None:
     """Both cannot have one name in a process: the message says which package has it, and what to do."""
     package(tmp_path / name)
-    done = script(tmp_path, code)
+    process = script(tmp_path, code)
 
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
+    assert process.returncode == 1
+    assert process.stderr.splitlines()[-1] == (
         f"ImportError: atc needs its own package `{name}` from {ROOT}, but {tmp_path / name} was imported under that "
         "name: rename it, or import it in a process without atc"
     )
@@ -69,9 +69,9 @@ def test_a_name_that_is_taken_is_named(tmp_path: Path, name: str, code: str) -> 
 def test_what_is_hidden_by_ours_is_told_by_python(tmp_path: Path) -> None:
     """After `import atc`, `from sandbox import MINE` finds our package, and Python says where it is."""
     package(tmp_path / "sandbox")
-    done = script(tmp_path, "import atc\nfrom sandbox import MINE")
+    process = script(tmp_path, "import atc\nfrom sandbox import MINE")
 
-    assert f"cannot import name 'MINE' from 'sandbox' ({ROOT / 'sandbox' / '__init__.py'})" in done.stderr
+    assert f"cannot import name 'MINE' from 'sandbox' ({ROOT / 'sandbox' / '__init__.py'})" in process.stderr
 
 
 def test_a_folder_without_python_is_no_package(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_the_command_works_in_such_a_folder(tmp_path: Path) -> None:
     package(tmp_path / "benchmarks")
     package(tmp_path / "probing")
     for command in ("bench", "probe"):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "atc", command, "--help"],
             cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (process.returncode, process.stderr) == (0, "")
 
 
 def package(folder: Path) -> None:
@@ -101,9 +101,9 @@ def package(folder: Path) -> None:
 
 def run(folder: Path, code: str) -> str:
     """What a script in a folder prints."""
-    done = script(folder, code)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    process = script(folder, code)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.strip()
 
 
 def script(folder: Path, code: str) -> subprocess.CompletedProcess[str]:

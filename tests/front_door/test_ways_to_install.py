@@ -116,9 +116,9 @@ class Machine:
     def run(self, command: str, folder: Path | None = None) -> str:
         """What a shell command prints."""
         words = {"shell": True, "cwd": folder or self.home, "env": self.environment}
-        done = subprocess.run(command, capture_output=True, text=True, **words)  # type: ignore[call-overload]
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        return str(done.stdout).strip()
+        process = subprocess.run(command, capture_output=True, text=True, **words)  # type: ignore[call-overload]
+        assert process.returncode == 0, f"{command}\n{process.stdout}{process.stderr}"
+        return str(process.stdout).strip()
 
     def has(self, python: Path, *modules: str) -> bool:
         """True if an environment can import the modules."""

@@ -171,8 +171,8 @@ class VirtualServer:
 
     def _refusal(self) -> str:
         problem = self._upstream.problem if self._upstream is not None else ""
-        asked = f", and the server gave no reply ({problem})" if problem else ""
-        return f"nothing is cached for these arguments{asked}; --simulate schema or model would make a reply up"
+        no_reply = f", and the server gave no reply ({problem})" if problem else ""
+        return f"nothing is cached for these arguments{no_reply}; --simulate schema or model would make a reply up"
 
     def _keep(self, call: VirtualCall, reply: Reply, remake: bool) -> None:
         try:
