@@ -187,7 +187,7 @@ def test_tool_calls_are_never_left_out(tokenizer: Any, tmp_path: Path, template:
     file = tmp_path / "openai.jsonl"
     file.write_text(json.dumps(CALLS) + "\n")
 
-    with pytest.raises(UsageError, match=r"openai\.jsonl, line 1: .*toolllama\.jsonl .*layout: roles") as error:
+    with pytest.raises(UsageError, match=r"openai\.jsonl, line 1: .*toolllama\.json .*layout: roles") as error:
         read_examples([str(file)], tokenizer, 512)
 
     assert why in str(error.value)
