@@ -133,7 +133,8 @@ def _our_row(compared: ComparedRun) -> tuple[str, ...]:
     run = compared.run
     return (
         "ours",
-        f"{run.name}{'' if run.name == run.mode else f' ({run.mode})'}, {len(compared.tasks)} tasks",
+        f"{run.name}{'' if run.name == run.mode else f' ({run.mode})'}, {len(compared.tasks)} tasks, tools "
+        f"{run.config.get('candidates', 'all')}",
         run.model,
         *(_bare(None if share is None else 100 * share) for share in shares),
     )

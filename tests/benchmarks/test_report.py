@@ -285,8 +285,21 @@ def test_published_figures_are_labelled_and_beside_ours(tmp_path: Path) -> None:
 
     assert ["published, Table 1", "ATC", "gpt-3.5-turbo", "89.00", "84.71", "83.87"] in rows
     assert ["published, Table 3", "ATC", "GPT-4", "94.00", "92.68", "-"] in rows
-    assert ["ours", "mine (attribute), 1 tasks", "local:qwen2.5-coder-1.5b", "100.00", "100.00", "100.00"] in rows
+    ours = "mine (attribute), 1 tasks, tools 20"
+    assert ["ours", ours, "local:qwen2.5-coder-1.5b", "100.00", "100.00", "100.00"] in rows
     assert not any("ToolFlow" in cell or "78.95" in cell for row in rows for cell in row)
+
+
+def test_files_as_they_are_have_a_row_of_their_own(tmp_path: Path) -> None:
+    """The same tasks with the required tools that their file lacks, and without: the rows say which is which."""
+    whole = write_run(tmp_path / "whole", [task("q1")], candidates="listed and required")
+    as_listed = write_run(tmp_path / "as-listed", [task("q1", metrics=metrics(success=0))], candidates="listed")
+    text = report(whole, as_listed, "--paper", "--markdown", str(tmp_path / "report.md")).stdout
+
+    rows = [line for line in (tmp_path / "report.md").read_text("utf-8").splitlines() if line.startswith("| ours |")]
+    assert "whole (attribute), 1 tasks, tools listed and required" in rows[0]
+    assert "as-listed (attribute), 1 tasks, tools listed |" in rows[1]
+    assert text
 
 
 def test_markdown_has_the_same_tables(tmp_path: Path) -> None:

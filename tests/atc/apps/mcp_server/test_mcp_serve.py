@@ -250,6 +250,18 @@ BAD_COMMANDS = [
 ]
 
 
+def test_limits_of_a_key_are_refused_at_the_start(tmp_path: Path) -> None:
+    """This server holds none, and says so instead of letting them be written in vain; the key is not repeated."""
+    keys = tmp_path / "keys"
+    keys.write_text(f"plain:{KEY}-2\ntests:{KEY} per_minute=1 max_cost=0.10\n", "utf-8")
+    options = ["--transport", "http", "--simulate", "--key-file", str(keys)]
+
+    result = CliRunner().invoke(main, ["mcp", "serve", "--api", CINEMA, *options])
+
+    assert result.exit_code == 2 and KEY not in result.output
+    assert "line 2: this server holds no limits of a key; take those of tests out" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(("options", "code", "message"), BAD_COMMANDS, ids=[message for _, _, message in BAD_COMMANDS])
 def test_a_server_that_cannot_be_is_told(options: list[str], code: int, message: str) -> None:
     """The reason is told before any client comes."""
