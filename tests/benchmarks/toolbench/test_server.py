@@ -161,7 +161,7 @@ RECORDS: list[dict[str, object]] = [
         "api_name": "Stations",
         "api_description": "All stations.",
         "required_parameters": [],
-        "optional_parameters": [],
+        "optional_parameters": [{"name": "page", "type": "NUMBER", "description": "", "default": ""}],
         "method": "GET",
     },
 ]
@@ -203,6 +203,14 @@ def ask(url: str, api: str = "forecast", tool_input: object = "{}", tool: str = 
     response = requests.post(f"{url}/virtual", json={**body, "strip": "", "toolbench_key": "", **fields}, timeout=10)
     assert response.status_code == 200
     return response.json()
+
+
+def test_a_documented_empty_text_is_taken_for_a_number(serve: Callable[..., str]) -> None:
+    """As the published server takes it; an empty text for another number is refused."""
+    url = serve()
+
+    assert ask(url, "stations", {"page": ""})["error"] == ""
+    assert "must be a number" in ask(url, tool_input={"city": "Oslo", "days": ""})["error"]
 
 
 def test_a_cached_reply_is_found_by_the_published_key(serve: Callable[..., str], tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from benchmarks.toolbench.corpus.queries import (
 )
 from protocols import Protocol, ProtocolError, UsageError, load
 from protocols.calls.auth import credential
+from protocols.calls.binding import bind
 from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
 from protocols.documents.tool_records import identifiers, template_schema
+from protocols.errors import ToolError
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
 
@@ -85,6 +87,21 @@ def test_a_live_tool_is_called_with_the_names_of_its_record_and_ones_own_key(mon
     assert received.query == (("id", "3"), ("Metric?", "true"))
     assert received.headers["x-rapidapi-host"] == api.url.split("/")[2]
     assert received.headers["x-rapidapi-key"] == "k-1234567"
+
+
+@pytest.mark.parametrize(("default", "problem"), [("", None), ("3", "must be a number, not ''")])
+def test_an_empty_text_goes_where_it_is_the_documented_default(default: str, problem: str | None) -> None:
+    """A record's number with the default "" is sent as an empty text, as its own server takes it; any other is not."""
+    kinds = {"first": "NUMBER", "second": "BOOLEAN"}
+    parameters = [{"name": name, "type": kind, "description": "", "default": default} for name, kind in kinds.items()]
+    record = {"name": "list", "description": "", "method": "GET", "optional_parameters": parameters}
+    (tool,) = load({"tool_name": "Words", "category_name": "Data", "api_list": [record]}).tools
+
+    if problem is None:
+        assert bind(tool, (), {"first": "", "second": ""}).query == (("first", ""), ("second", ""))
+    else:
+        with pytest.raises(ToolError, match=problem):
+            bind(tool, (), {"first": ""})
 
 
 def test_names_of_apis_are_unique_identifiers_of_at_most_64_characters() -> None:

@@ -20,6 +20,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 from atc import Agent
 from atc.apps.cli import main
 from atc.apps.tracing import SpanSink
+from atc.models.openai_compatible import Endpoint
+from tests.chat_endpoint import serve, tool_call
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -129,6 +131,27 @@ def test_a_solve_is_a_tree_of_spans(weather: LocalAPI) -> None:
         ("atc.status", "answered"),
     }
     assert all(span.status.status_code != StatusCode.ERROR for span in traced.spans)
+
+
+def test_who_answered_and_the_id_of_a_call_are_in_the_spans(weather: LocalAPI) -> None:
+    """Of an endpoint the model that answered and the host; of a call that the model asked for, its own id."""
+    traced = Traced()
+    with serve() as endpoint:
+        endpoint.reply(None, tool_calls=[tool_call("call-7", "GET_cities", '{"query": "Oslo"}')])
+        endpoint.reply("Oslo")
+        model = Endpoint("asked", base_url=endpoint.url)
+        agent = Agent(weather.protocol, model, mode="react", auth=["bearer:env:TOKEN"], on_event=traced.sink)
+        answer = agent.solve("Which city is it?").answer
+        model.close()
+    chats, (call,) = traced.named("chat asked"), traced.named("execute_tool GET_cities")
+
+    assert answer == "Oslo"
+    assert attributes(call)["gen_ai.tool.call.id"] == "call-7"
+    assert attributes(chats[0]).items() >= {
+        ("gen_ai.request.model", "asked"),
+        ("gen_ai.response.model", "small"),
+        ("server.address", "127.0.0.1"),
+    }
 
 
 def test_a_failed_attempt_is_an_error_that_names_the_tool(weather: LocalAPI) -> None:
