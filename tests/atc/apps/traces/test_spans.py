@@ -138,7 +138,7 @@ def test_who_answered_and_the_id_of_a_call_are_in_the_spans(weather: LocalAPI) -
     traced = Traced()
     with serve() as endpoint:
         endpoint.reply(None, tool_calls=[tool_call("call-7", "GET_cities", '{"query": "Oslo"}')])
-        endpoint.reply("Oslo")
+        endpoint.text = "Oslo"
         model = Endpoint("asked", base_url=endpoint.url)
         agent = Agent(weather.protocol, model, mode="react", auth=["bearer:env:TOKEN"], on_event=traced.sink)
         answer = agent.solve("Which city is it?").answer
