@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from atc.diagnosis.api_health import api_health_problem
+from atc.diagnosis.api_health import api_health_problem, silent_service
 from atc.events import ModelWaiting
 from atc.evidence import accepted_writes, found_nothing, judge
 from atc.fault import Attribution, Fault, Stage
@@ -196,7 +196,8 @@ class _Loop:
             fault = None if answer else fault
         stopped = run is not None and run.outcome == "limit"
         calls = run.calls if run is not None else ()
-        unhealthy = api_health_problem(protocol, calls, stopped=stopped, signed=settings.signed)
+        unhealthy = silent_service(run) if run is not None else ""
+        unhealthy = unhealthy or api_health_problem(protocol, calls, stopped=stopped, signed=settings.signed)
         if run is not None and (answer or fault is None):  # text of ours is no answer of the type asked for
             fault = settings.misfit(run.stdout)
         return _Verdict(fault, unhealthy, answer)

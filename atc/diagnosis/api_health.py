@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from protocols.model import Protocol
-from sandbox.egress.egress_rules import MCP
-from sandbox.records import CallRecord
+from sandbox.egress.egress_rules import FUNCTION, MCP
+from sandbox.records import CallRecord, Run
 
-__all__ = ["api_health_problem"]
+__all__ = ["api_health_problem", "silent_service"]
+
+
+def silent_service(run: Run) -> str:
+    """The problem of a service that answered no call until the run's time was over; empty where there is none.
+
+    Half of that time was spent in one call: one that a slow program makes at its end says nothing of the service.
+    """
+    sent = [call for call in run.calls if call.attempts and not call.url.startswith(FUNCTION)]
+    if run.limit != "wall" or not sent or any(call.status is not None for call in run.calls):
+        return ""
+    longest = max(sent, key=lambda call: call.ms)
+    seconds = longest.ms / 1000
+    if 2 * seconds < run.resources.wall:
+        return ""
+    what = f"{longest.method} {longest.url} had no reply after {seconds:.3g} s, when the time of the program was over"
+    return f"{what}; see that the service runs; --wall allows more"
 
 
 def api_health_problem(

@@ -31,7 +31,10 @@ _LEEWAY = 30.0
 """Seconds before its expiry at which a token is renewed; a tenth of its life where that is less."""
 
 _TIMEOUT = 10.0
-"""Seconds to connect to a token server, and to wait for data from it."""
+"""Seconds of a request to a token server, with its whole answer: less than a run has by itself."""
+
+_MOST_BYTES = 1 << 20
+"""Bytes of a token server's answer; a token with all that is said of it has a few thousand."""
 
 _MOST_REMEMBERED = 50
 """Secrets of the past that are still redacted."""
@@ -189,6 +192,8 @@ class OAuth2Client:
             import requests
             from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
             from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+
+            from protocols.bounded_http import BoundedAdapter, TooMuchError
         except ImportError:
             raise UsageError(needs_extra("--auth oauth2:", "auth")) from None
         settings = self._settings
@@ -203,15 +208,19 @@ class OAuth2Client:
                 settings.client_id, settings.client_secret or None, method, scope=settings.scope or None
             ) as session:
                 session.trust_env = False
+                for scheme in ("https://", "http://"):
+                    session.mount(scheme, BoundedAdapter(_TIMEOUT, _MOST_BYTES))
                 if refresh_token is None:
                     reply = session.fetch_token(settings.token_url, grant_type="client_credentials", **how)
                 else:
                     reply = session.refresh_token(settings.token_url, refresh_token=refresh_token, **how)
             return dict(reply)
+        except TooMuchError:
+            raise APIError(f"{self._where} answered with more than {_MOST_BYTES >> 20} MiB, and no token has") from None
         except requests.ConnectionError:
             raise APIError(f"{self._where} cannot be reached; see that it runs, or correct its URL") from None
         except requests.Timeout:
-            raise APIError(f"{self._where} gave no answer within {_TIMEOUT:g} s") from None
+            raise APIError(f"{self._where} gave no whole answer within {_TIMEOUT:g} s") from None
         except requests.HTTPError as error:
             status = error.response.status_code if error.response is not None else "an error"
             raise APIError(f"{self._where} answered {status}") from None

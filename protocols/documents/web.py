@@ -32,6 +32,7 @@ __all__ = [
 DocumentRequest: typing.TypeAlias = "requests.PreparedRequest"
 MAX_BYTES = 64 * 1024 * 1024  # bytes
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
+_WHOLE = 120.0  # seconds of a request with its whole answer: 64 MiB at 4.5 Mbit/s
 _MAX_REDIRECTS = 10
 _REFUSALS = (401, 403)
 _HIDDEN = (*_REFUSALS, 404)
@@ -90,10 +91,14 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
     """
     import requests
 
+    from protocols.bounded_http import BoundedAdapter, TooMuchError
+
     url = display_name(address)
     signer: DocumentSigner | None = None
     try:
         with requests.Session() as session:
+            for scheme in ("https://", "http://"):
+                session.mount(scheme, BoundedAdapter(_WHOLE, MAX_BYTES))
             reply = _reply(session, address)
             is_ours = sign_in is not None and sign_in.origin == web_origin(address)
             if sign_in is not None and is_ours and (reply.status_code in _HIDDEN or _is_page(reply)):
@@ -102,7 +107,9 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
                 reply = _reply(session, address, sign_in.origin, signer)
             with reply:
                 _check(reply, url, with_credential=signer is not None)
-                return _content(reply, url)
+                return reply.content
+    except TooMuchError:
+        raise ProtocolError(f"{url}: more than {MAX_BYTES >> 20} MiB, too large for an API document") from None
     except requests.Timeout:
         raise NoAccessError(f"{url}: no answer in time") from None
     except requests.RequestException as error:
@@ -112,7 +119,7 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
 def _reply(
     session: requests.Session, address: str, origin: str = "", signer: DocumentSigner | None = None
 ) -> requests.Response:
-    """The reply after all redirects, its body not yet read; only requests to `origin` are signed."""
+    """The reply after all redirects; only requests to `origin` are signed."""
     import requests
 
     url = display_name(address)
@@ -123,7 +130,6 @@ def _reply(
             auth=signer.sign if signer is not None and is_signed else None,
             headers={"Accept": "application/json, */*"},
             timeout=_TIMEOUT,
-            stream=True,
             allow_redirects=False,
         )
         target = session.get_redirect_target(reply)
@@ -164,12 +170,3 @@ def _check(reply: requests.Response, url: str, *, with_credential: bool) -> None
             f"{url}: this is HTML or XML, not an API document; give the address of the raw JSON or YAML. If the page "
             f"is one to sign in: {remedy}"
         )
-
-
-def _content(reply: requests.Response, url: str) -> bytes:
-    data = bytearray()
-    for chunk in reply.iter_content(65536):
-        data += chunk
-        if len(data) > MAX_BYTES:
-            raise ProtocolError(f"{url}: more than {MAX_BYTES >> 20} MiB, too large for an API document")
-    return bytes(data)
