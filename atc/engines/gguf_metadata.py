@@ -8,6 +8,7 @@ Source: the GGUF specification, versions 2 and 3 (https://github.com/ggml-org/gg
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Collection
 from pathlib import Path
@@ -24,6 +25,9 @@ _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _LONGEST = 1 << 24
 """Bytes of a string, and entries of an array, from which a file is damaged."""
+
+_LEAST_TENSOR, _LEAST_FIELD = 24, 13
+"""Bytes that the description of a tensor, and a field of the metadata, take at least."""
 
 
 def read_metadata(file: Path, keys: Collection[str]) -> dict[str, Any]:
@@ -52,9 +56,11 @@ def rope_factor(adapter: Path | None) -> float:
 
 
 def _read(opened: BinaryIO, keys: Collection[str]) -> dict[str, Any]:
-    magic, version, _, count = _unpack(opened, "4sIQQ")
+    magic, version, tensors, count = _unpack(opened, "4sIQQ")
     if magic != b"GGUF" or version not in (2, 3):
         raise ValueError(magic)
+    if tensors * _LEAST_TENSOR + count * _LEAST_FIELD > os.fstat(opened.fileno()).st_size:
+        raise ValueError(tensors)  # the engine would take memory for all of them, and end the process
     values: dict[str, Any] = {}
     architecture = ""
     for _ in range(count):
@@ -77,10 +83,13 @@ def _value(opened: BinaryIO, kind: int) -> Any:
     if kind != _ARRAY:
         return _unpack(opened, _SCALARS[kind])[0]
     kind, count = _unpack(opened, "IQ")
-    if count > _LONGEST:
+    if count > _LONGEST or kind == _ARRAY:  # no engine takes arrays in arrays
         raise ValueError(count)
+    if kind != _STRING:
+        opened.seek(count * struct.calcsize(f"<{_SCALARS[kind]}"), os.SEEK_CUR)
+        return None
     for _ in range(count):
-        _value(opened, kind)
+        _string(opened)
     return None
 
 
@@ -88,7 +97,10 @@ def _string(opened: BinaryIO) -> str:
     (length,) = _unpack(opened, "Q")
     if length > _LONGEST:
         raise ValueError(length)
-    return opened.read(length).decode("utf-8", "replace")
+    content = opened.read(length)
+    if len(content) < length:
+        raise ValueError(length)
+    return content.decode("utf-8", "replace")
 
 
 def _unpack(opened: BinaryIO, form: str) -> tuple[Any, ...]:

@@ -1,7 +1,9 @@
 """Observations of APIs in a folder, one file for each API, by the hash of its document.
 
 A file is replaced as a whole under a lock, so several processes may record at once, and only its owner may read it. It
-holds JSON schemas inferred from bodies, never the bodies themselves.
+holds JSON schemas inferred from bodies, never the bodies themselves. Where the keys of an object are data (an entry for
+each id), or a reply is wide or deep beyond measure, the keys are not kept, and `left_out` has the path: else the file
+would grow with each reply, and with it the time of the next one.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
@@ -22,17 +27,42 @@ __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolO
 
 FORMAT = 1
 
+_MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of a file that is read; one of the bounds below for 500 tools has about 30 MB."""
+
+_MOST_KEYS = 200
+"""Keys of one object from which they are data: the widest object of 12 public documents has 74."""
+
+_MOST_FIELDS = 1000
+"""Keys of all objects in the replies of one tool; outer ones come first."""
+
+_MOST_DEPTH = 24
+"""Lists and objects in one another."""
+
+_LONGEST_NAME = 200
+"""Characters of a key."""
+
+_KINDS = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
+_MOST_EDGES = 2000
+"""Sources of arguments; the most frequent are kept."""
+
 SIMULATED = "simulated"
 """The folder in a store for observations of simulated services."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolObservations:
-    """Observations of one tool: the number of 2xx bodies, their schema, and the count of each status."""
+    """Observations of one tool: the number of 2xx bodies, their schema, and the count of each status.
 
+    `left_out`: the objects and lists whose insides the schema does not have; in a path 0 stands for any item.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
     bodies: int = 0
     schema: Schema = field(default_factory=dict)
     statuses: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +115,25 @@ class ContractStore:
     def _read(self, protocol: Protocol) -> tuple[dict[str, ToolObservations], list[ObservedEdge]]:
         file = self.file(protocol)
         try:
+            if file.stat().st_size > _MOST_BYTES:
+                raise UsageError(f"{file} has more than {_MOST_BYTES} bytes; move it away to begin anew")
             data = json.loads(file.read_text("utf-8"))
         except FileNotFoundError:
             return {}, []
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{file} cannot be read: {error}") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(f"{file} cannot be read: {error}; move it away to begin anew") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("tools"), dict):
             raise UsageError(f"{file} is no contract of format {FORMAT}; move it away to begin anew")
         try:
-            edges = [ObservedEdge(**{**entry, "path": tuple(entry["path"])}) for entry in data.get("edges", [])]
-            return {name: ToolObservations(**entry) for name, entry in data["tools"].items()}, edges
-        except (KeyError, TypeError) as error:
-            raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
+            edges = TypeAdapter(list[ObservedEdge]).validate_python(data.get("edges", []))
+            tools = TypeAdapter(dict[str, ToolObservations]).validate_python(data["tools"])
+            return {name: _bounded(observations) for name, observations in tools.items()}, edges
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            why = str(error)
+        raise UsageError(f"{file} is damaged: {why[:300]!r}; move it away to begin anew")
 
     def contract(self, protocol: Protocol) -> Contract:
         """The contract from document, examples and observations. Raises: UsageError."""
@@ -124,12 +161,15 @@ class ContractStore:
             for tool, status, body in replies:
                 observations = observed.get(tool, ToolObservations())
                 is_good = 200 <= status < 300 and isinstance(body, dict | list)
-                observed[tool] = ToolObservations(
-                    observations.bodies + is_good,
-                    infer_schema([body], observations.schema) if is_good else observations.schema,
-                    {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1},
-                )
-            self._write(protocol, observed, [replace(edge, times=times) for edge, times in flow.items()])
+                if is_good:
+                    body = _without(body, frozenset(observations.left_out))
+                    schema = infer_schema([body], observations.schema)
+                    observations = _bounded(replace(observations, bodies=observations.bodies + 1, schema=schema))
+                statuses = {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1}
+                observed[tool] = replace(observations, statuses=statuses)
+            counted = [replace(edge, times=times) for edge, times in flow.items()]
+            counted = [edge for edge in counted if len(edge.path) <= _MOST_DEPTH and all(map(_is_key, edge.path))]
+            self._write(protocol, observed, sorted(counted, key=lambda edge: -edge.times)[:_MOST_EDGES])
 
     def _write(
         self, protocol: Protocol, observed: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]
@@ -138,7 +178,7 @@ class ContractStore:
         data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
         data["edges"] = [asdict(edge) for edge in edges]
         try:
-            write_whole(self.file(protocol), json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+            write_whole(self.file(protocol), json.dumps(data, indent=1) + "\n")
         except OSError as error:
             raise UsageError(f"{self.file(protocol)} cannot be written: {error.strerror or error}") from None
 
@@ -151,6 +191,57 @@ class ContractStore:
             except OSError as error:
                 raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
             yield
+
+
+def _is_key(step: Step) -> bool:
+    return len(str(step)) <= _LONGEST_NAME
+
+
+def _without(body: object, left_out: frozenset[tuple[Step, ...]], path: tuple[Step, ...] = ()) -> object:
+    """A body, but for the insides of what is left out."""
+    if not left_out or not isinstance(body, dict | list):
+        return body
+    if path in left_out:
+        return type(body)()
+    if isinstance(body, list):
+        return [_without(item, left_out, (*path, 0)) for item in body]
+    return {name: _without(part, left_out, (*path, name)) for name, part in body.items()}
+
+
+def _bounded(observations: ToolObservations) -> ToolObservations:
+    """The observations with their schema bounded, in its place: a list or an object that is too much loses its insides.
+
+    Raises: TypeError, AttributeError, ValueError: It is no schema of ours.
+    """
+    left_out = dict.fromkeys(observations.left_out)
+    number = 0
+    level: list[tuple[tuple[Step, ...], Any]] = [((), observations.schema)]
+    while level:
+        following: list[tuple[tuple[Step, ...], Any]] = []
+        for path, schema in level:
+            following += [(path, part) for part in schema.get("anyOf", ())]
+            names, items = schema.get("properties", {}), schema.get("items")
+            _check_words(schema)
+            is_long = len(names) > _MOST_KEYS or number + len(names) > _MOST_FIELDS or not all(map(_is_key, names))
+            if (names or items) and (path in left_out or is_long or len(path) >= _MOST_DEPTH):
+                left_out[path] = None
+                for word in ("properties", "required", "items"):
+                    schema.pop(word, None)
+                continue
+            number += len(names)
+            following += [((*path, name), part) for name, part in names.items()]
+            following += [((*path, 0), items)] if items is not None else []
+        level = following
+    return replace(observations, left_out=tuple(left_out))
+
+
+def _check_words(schema: Mapping[str, Any]) -> None:
+    """Raises: ValueError, TypeError: What is no schema in a schema has another form than it is written in."""
+    kinds, required = schema.get("type", ()), schema.get("required", [])
+    if not {kinds} <= _KINDS if isinstance(kinds, str) else not set(kinds) <= _KINDS:
+        raise ValueError(f"there is no type {kinds}")
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        raise ValueError("the required keys are no texts")
 
 
 def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations]) -> list[ContractDrift]:

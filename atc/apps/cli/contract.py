@@ -13,7 +13,12 @@ from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, takes
 from atc.apps.cli.reachable import open_protocol
 from protocols.errors import UsageError
+<<<<<<< HEAD
 from protocols.text.quoting import one_line, visible
+=======
+from protocols.json_path import subscripts
+from sandbox.truncation import one_line
+>>>>>>> de4948dc (Bound the store of observations and the headers of model files)
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType
@@ -53,8 +58,15 @@ def show(options: _Options) -> None:
     protocol, contract_store = open_protocol(options.api, options.agent), ContractStore(options.store)
     observed = contract_store.observed(protocol)
     if tool is None:
+        left_out = {
+            name: [subscripts(path) for path in observations.left_out] for name, observations in observed.items()
+        }
         rows = {
-            name: {"bodies": observations.bodies, "statuses": dict(observations.statuses)}
+            name: {
+                "bodies": observations.bodies,
+                "statuses": dict(observations.statuses),
+                **({"left_out": left_out[name]} if left_out[name] else {}),
+            }
             for name, observations in sorted(observed.items())
         }
         if options.as_json:
@@ -67,6 +79,9 @@ def show(options: _Options) -> None:
             statuses = ", ".join(f"{status}: {count}" for status, count in sorted(observations.statuses.items()))
             table.add_row(name, str(observations.bodies), statuses)
         Console().print(table)
+        for name, paths in sorted(left_out.items()):
+            for path in paths:
+                click.echo(visible(f"{name}: what is in {path or 'the reply'} is not kept: it is data, or too much"))
         return
     if tool not in protocol:
         raise UsageError(f"{protocol.title} has no tool {tool}")
