@@ -19,6 +19,7 @@ __all__ = [
     "make_folder",
     "open_to_append",
     "read_lines",
+    "read_text",
     "to_json",
     "write_json",
     "write_text",
@@ -69,6 +70,17 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def read_text(path: Path, most: int = 64 * 1024 * 1024) -> str:
+    """A file's text. Raises: OSError; UnicodeDecodeError; UsageError: It has more than `most` bytes, or is no file."""
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no file")
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise UsageError(f"{path} has more than {most:,} bytes, which is no file of this kind")
+    return data.decode("utf-8")
 
 
 def make_folder(path: Path) -> None:

@@ -14,7 +14,9 @@ import json
 import os
 import threading
 import time
+import zlib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,9 @@ from atc.models.base import (
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model"]
+
+_LONGEST = 16 * 1024 * 1024
+"""Bytes of a line: an answer, with a request of up to four million tokens."""
 
 
 class ReplayModel(ModelBase):
@@ -126,24 +131,27 @@ def _key(request: ModelRequest) -> str:
 
 def _first_entry(file: Path) -> dict[str, Any]:
     try:
-        entry = json.loads(_text(file).partition("\n")[0])
-    except (OSError, EOFError, ValueError):
+        entry = json.loads(next(_lines(file), ""))
+    except (ModelError, UsageError, ValueError, RecursionError):
         return {}
     return entry if isinstance(entry, dict) else {}
 
 
-def _text(file: Path) -> str:
-    """The content of a record. Raises: OSError, EOFError, UnicodeDecodeError."""
-    return gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text("utf-8")
+def _lines(file: Path) -> Iterator[str]:
+    """The lines of a record, one in memory at a time. Raises: UsageError, ModelError: It cannot be read."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            while line := stream.readline(_LONGEST + 1):
+                if len(line) > _LONGEST:
+                    raise UsageError(f"{file} has a line of more than {_LONGEST:,} bytes, and no recorded answer has")
+                yield line.decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot read recorded answers from {file}: {error}") from error
 
 
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
-    try:
-        lines = _text(file).splitlines()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise ModelError(f"cannot read recorded answers from {file}: {error}") from error
     answers: dict[str, list[Completion]] = defaultdict(list)
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
             continue
         try:
@@ -152,7 +160,7 @@ def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
             completion = Completion(entry["text"], usage, entry["finish"], read_calls(entry.get("calls", ())))
             if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a recorded answer") from error
     return dict(answers)
 

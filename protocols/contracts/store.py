@@ -22,6 +22,7 @@ from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
 from protocols.private_files import folder_locked, write_whole
+from protocols.text.quoting import one_line
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
@@ -133,7 +134,7 @@ class ContractStore:
             why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             why = str(error)
-        raise UsageError(f"{file} is damaged: {why[:300]!r}; move it away to begin anew")
+        raise UsageError(f"{file} is damaged: {one_line(why)[:300]}; move it away to begin anew")
 
     def contract(self, protocol: Protocol) -> Contract:
         """The contract from document, examples and observations. Raises: UsageError."""

@@ -13,12 +13,8 @@ from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, takes
 from atc.apps.cli.reachable import open_protocol
 from protocols.errors import UsageError
-<<<<<<< HEAD
-from protocols.text.quoting import one_line, visible
-=======
 from protocols.json_path import subscripts
-from sandbox.truncation import one_line
->>>>>>> de4948dc (Bound the store of observations and the headers of model files)
+from protocols.text.quoting import one_line, visible
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType
