@@ -6,6 +6,7 @@ strong model. The service takes smaller pages than its document says, so the fir
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -64,16 +65,16 @@ def filmed(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterato
             pass
         except pexpect.EOF:
             running = False
-        asks = any("[y/N]" in line for line in screen.display)
+        word = re.search(r"Type (\w+) for yes", "\n".join(screen.display))
         if (now := _lines(screen)) != before:
             stood = time.monotonic() - since
             if stood > 0.3:
                 yield Frame(before, min(max(stood, SHORTEST), LONGEST))
             since = time.monotonic()
-        elif asks and not answered:
+        elif word and not answered:
             answered = True
             yield Frame(now, LONGEST)
-            child.send("y\r")
+            child.send(f"{word[1]}\r")
     child.wait()
     child.close()
     yield Frame(_lines(screen), LAST)

@@ -13,7 +13,7 @@ def test_the_recording_shows_a_failing_call_its_repair_and_a_question_about_a_wr
         " ".join(text.text or "" for text in frame.iter("{http://www.w3.org/2000/svg}text"))
         for frame in ElementTree.fromstring(recorded()).iter("{http://www.w3.org/2000/svg}g")
     ]
-    parts = ("pageSize must be at most 50", "to blame: GET_customers", "Send it? [y/N]", "supported")
+    parts = ("pageSize must be at most 50", "to blame: GET_customers", "Send it? Type", "supported")
     firsts = [next(number for number, frame in enumerate(frames) if part in frame) for part in parts]
 
     assert firsts == sorted(firsts)

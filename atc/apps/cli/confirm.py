@@ -1,10 +1,15 @@
-"""Ask on the terminal whether a write, or a plan of writes, may be sent: what it is, where it goes, and y or N."""
+"""Ask on the terminal whether a write, or a plan of writes, may be sent: what it is, where it goes, and a word or no.
+
+The word is made up for each question. A program that prints a question of its own, earlier or beside ours, does not
+know it, so that an answer to that question is none to ours.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import json
+import secrets
 import select
 import sys
 import termios
@@ -26,6 +31,9 @@ __all__ = ["Asker", "Confirmation", "can_ask"]
 
 _FEW = 8
 """Values that leave the request in sight, which else is shown once more."""
+
+WORD = "bcdfghjkmnpqrstvwxz"
+"""Letters of the word that is typed for a yes. Three of them make 6,859 words, and none is an English one."""
 
 TICK = 0.1
 """Seconds after which a question notices that the command is over."""
@@ -56,12 +64,15 @@ class Confirmation:
         self._pause = pause
         self._query = query
         self._over = threading.Event()
+        self._turn = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
+        with self._turn:  # a question that stood has given the terminal back
+            pass
 
     def write(self, call: CallRecord) -> bool:
         """Whether the write may be sent."""
@@ -78,17 +89,26 @@ class Confirmation:
         return self._confirmed(plan_lines(plan), "Send them?" if len(plan.asked) > 1 else "Send it?")
 
     def _confirmed(self, lines: Sequence[str], question: str) -> bool:
-        """Whether the answer is y or yes; anything else is a no."""
-        with self._pause():
+        """Whether the word of the question is typed; n or an empty line is a no, and anything else is asked again."""
+        word = "".join(secrets.choice(WORD) for _ in range(3))
+        with self._turn, self._pause():
             for line in lines:
                 click.echo(unhidden(line), err=True)
-            with contextlib.suppress(termios.error):  # what was typed before the question is no answer to it
-                termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            click.echo(f"{question} [y/N] ", err=True, nl=False)
             while not self._over.is_set():
-                if select.select([sys.stdin], [], [], TICK)[0]:
-                    return sys.stdin.readline().strip().lower() in ("y", "yes")
+                click.echo(f"{question} Type {word} for yes, Enter for no: ", err=True, nl=False)
+                answer = self._typed()
+                if answer in (word, "", "n", "no"):
+                    return answer == word
         return False
+
+    def _typed(self) -> str:
+        """The next line that is typed, without blanks; empty at the end of input, or once the block has ended."""
+        with contextlib.suppress(termios.error):  # what was typed before the question is no answer to it
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        while not self._over.is_set():
+            if select.select([sys.stdin], [], [], TICK)[0]:
+                return sys.stdin.readline().strip().lower()
+        return ""
 
 
 def _value_lines(place: tuple[Step, ...], value: object) -> Iterator[str]:

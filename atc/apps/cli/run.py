@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -26,13 +27,14 @@ from atc.apps.cli.options import (
     takes,
 )
 from atc.apps.cli.reachable import open_protocol
+from atc.apps.tui.held_back import HeldBack
 from atc.apps.tui.text import for_stream
 from atc.options import Options
 from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from atc.apps.saved.saved_program import SavedProgram
@@ -137,6 +139,7 @@ def run(options: _Options) -> None:
     if protocol is not None:
         protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
 
+    on_screen = HeldBack[Callable[[], None]](lambda show: show())
     with ExitStack() as closing:
         if agent.simulate and protocol is not None:
             from atc.agent import SIMULATED_NOW
@@ -154,10 +157,10 @@ def run(options: _Options) -> None:
             limits=options.limits(),
             seed=agent.seed,
             strict=agent.strict_sandbox,
-            on_call=(lambda call: say(call_text(call))) if options.verbose else None,
+            on_call=(lambda call: on_screen(partial(say, call_text(call)))) if options.verbose else None,
             network=open_network(agent.ca_file, agent.client_cert),
         )
-        outcome = _outcome(options, program, protocol, open_sandbox, now)
+        outcome = _outcome(options, program, protocol, open_sandbox, now, on_screen)
     warned = protocol.warnings if protocol is not None and options.verbose else ()
     click.get_current_context().exit(_report(options, outcome, warned))
 
@@ -168,6 +171,7 @@ def _outcome(
     protocol: Protocol | None,
     open_sandbox: Callable[..., Sandbox],
     now: datetime | None,
+    on_screen: HeldBack[Callable[[], None]],
 ) -> ProgramResult:
     """Run the program as the writes policy says; without a terminal a plan is printed, and the answer is no."""
     from atc.apps.tui.plan import difference_lines, plan_lines
@@ -179,8 +183,11 @@ def _outcome(
             for line in plan_lines(event.plan):  # type: ignore[union-attr]
                 say(line)
 
-    policy, on_output = options.agent.writes or "allow", None if options.as_json else _pass_on
-    with Confirmation() as confirmation:
+    def pass_on(stream: str, text: str) -> None:
+        on_screen(partial(_pass_on, stream, text))
+
+    policy, on_output = options.agent.writes or "allow", None if options.as_json else pass_on
+    with Confirmation(on_screen.pause) as confirmation:
         confirms = confirmation if can_ask() else None
         writes = confirms.write if policy == "ask" and confirms is not None else policy
         confirm_plan = confirms.plan if confirms is not None else None

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from atc.apps.tui.held_back import HeldBack
+
 if TYPE_CHECKING:
     from atc.events import EventSink
 
@@ -19,7 +21,7 @@ class SolveView:
     """A view of a solve.
 
     `sink` takes the events. `answer` says whether the view prints the answer on stdout. `pause` leaves the terminal to
-    a prompt while its block runs.
+    a question while its block runs, and shows what came meanwhile at its end.
     """
 
     sink: EventSink
@@ -40,14 +42,21 @@ def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True
     from rich.console import Console
 
     out, err = Console(), Console(stderr=True)
-    on_stdout = stdout and out.is_terminal and sys.stdout.isatty()
-    console = out if on_stdout else err
-    if console.is_terminal and not console.is_dumb_terminal:
-        from atc.apps.tui.live import LiveView
-
-        with LiveView(console, verbose=verbose) as view:
-            yield SolveView(view, answer=on_stdout, pause=view.pause)
-    else:
+    console = out if stdout and out.is_terminal and sys.stdout.isatty() else err
+    if console.is_dumb_terminal or not console.is_terminal:
         from atc.apps.tui.lines import LineView
 
-        yield SolveView(LineView(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose), answer=False)
+        lines = HeldBack(LineView(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose))
+        yield SolveView(lines, answer=False, pause=lines.pause)
+        return
+    from atc.apps.tui.live import LiveView
+
+    with LiveView(console, verbose=verbose) as view:
+        held_back = HeldBack(view)
+
+        @contextmanager
+        def pause() -> Iterator[None]:
+            with held_back.pause(), view.pause():
+                yield
+
+        yield SolveView(held_back, answer=console is out, pause=pause)

@@ -51,10 +51,10 @@ def test_a_run_is_asked_once(shop: Shop, tmp_path: Path) -> None:
     assert (nobody.exit_code, shop.sent()) == (3, [])
     assert len(json.loads(nobody.stdout)["write_plan"]["writes"]) == 2
 
-    status, screen = on_terminal([*ATC, *arguments], {"Send them?": "y\n"})
+    status, screen = on_terminal([*ATC, *arguments], {"for yes": "WORD\n"})
 
     assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
-    assert (screen.count("[y/N]"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
+    assert (screen.count("for yes, Enter"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
 
 
 def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[
     status, screen = on_terminal([*ATC, *command(shop, tmp_path, "--journal", str(file))], {"Send them?": "\x03"})
     assert (status, shop.sent()) == (130, []), screen
 
-    status, screen = on_terminal([*ATC, "solve", "--resume", str(file)], {"Send them?": "y\n"})
+    status, screen = on_terminal([*ATC, "solve", "--resume", str(file)], {"for yes": "WORD\n"})
     assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
 
 
@@ -85,7 +85,7 @@ def test_an_approved_plan_goes_on_without_a_question(shop: Shop, endpoint: Calla
     file = tmp_path / "solve.journal"
     start = "import os, sys; open(sys.argv.pop(1), 'w').write(str(os.getpid())); from atc.apps.cli import main; main()"
     arguments = [sys.executable, "-c", start, str(pids), *command(shop, tmp_path, "--journal", str(file))]
-    status, screen = on_terminal(arguments, {"Send them?": "y\n"})
+    status, screen = on_terminal(arguments, {"for yes": "WORD\n"})
     assert (status, shop.sent("POST")) == (-signal.SIGKILL, ["POST /orders"]), screen
 
     result = atc("solve", "--resume", file)

@@ -228,13 +228,13 @@ def test_a_refused_solve_goes_on_when_it_is_allowed(
     assert methods(api) == ["GET", "POST"]
 
 
-@pytest.mark.parametrize(("typed", "code", "sent"), [("y\n", 0, ["GET", "POST"]), ("\n", 3, ["GET"])])
+@pytest.mark.parametrize(("typed", "code", "sent"), [("WORD\n", 0, ["GET", "POST"]), ("\n", 3, ["GET"])])
 def test_a_terminal_is_asked(
     api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path, typed: str, code: int, sent: list[str]
 ) -> None:
-    """The live view makes room for the question, which shows the request; y sends it, anything else does not."""
+    """The live view makes room for the question, which shows the request; its word sends it, an empty line does not."""
     endpoint(STORM)
-    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": typed})
+    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"for yes": typed})
 
     assert (status, methods(api)) == (code, sent), screen
     assert "The program wants to write: POST_alerts" in screen
@@ -254,7 +254,10 @@ ATC = [sys.executable, "-c", "from atc.apps.cli import main; main()"]
 
 
 def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
-    """Run a command on a terminal of its own; type each reply once its text is seen. Gives exit code and screen."""
+    """Run a command on a terminal of its own; type each reply once its text is seen. Gives exit code and screen.
+
+    WORD in a reply is the word of the question.
+    """
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
     untyped = dict(replies)
@@ -275,7 +278,8 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
                 if select.select([ours], [], [], 0.1)[0]:
                     sent += os.read(ours, 65536)
                 for text in [text for text in untyped if text.encode() in sent]:
-                    os.write(ours, untyped.pop(text).encode())
+                    word = re.findall(rb"Type (\w+) for yes", sent)[-1:] or [b""]
+                    os.write(ours, untyped.pop(text).encode().replace(b"WORD", word[0]))
         os.close(ours)
     return process.returncode, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent.decode(errors="replace"))
 

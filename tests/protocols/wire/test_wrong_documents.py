@@ -99,7 +99,7 @@ def test_a_planned_call_is_sent_after_approval(run: Run, service: Service) -> No
     assert "sent although" not in shown.stderr and service.lines == []
 
     command = ["run", "program.py", "--api", "spec.json", "--base-url", service.url, "--writes", "plan", "-v"]
-    status, screen = on_terminal([*ATC, *command], {"[y/N]": "y\n"})
+    status, screen = on_terminal([*ATC, *command], {"for yes": "WORD\n"})
 
     assert status == 0, screen
     assert [json.loads(request.body) for request in service.arrived] == [{"name": "x"}]

@@ -108,7 +108,7 @@ def test_the_question_stands_beside_the_write(endpoint: Callable[..., None], tmp
         command = [ATC, "solve", "Warn everybody of the storm", "--api", str(tmp_path / "api.json"), "--writes", "ask"]
         command += ["--auth", "bearer:env:TOKEN", "--model", "openai:scripted"]
         with PtyScreen(command, env={"TOKEN": "of-the-test"}) as screen:
-            screen.wait("Send it? [y/N]")
+            screen.wait("Enter for no:")
             screen_text = "\n".join(screen.lines)
             screen.press("n\r")
             assert screen.finish() == 3
