@@ -136,7 +136,7 @@ def recorded() -> str:
     with TemporaryDirectory() as name, serving_shop(Path(name)), recorded_endpoint(pause=2.0) as url:
         command = [str(Path(sys.executable).with_name("atc")), "solve", QUESTION, *OPTIONS]
         env = {"PATH": "/usr/bin:/bin", "SHOP_TOKEN": TOKEN, "TERM": "xterm-256color", "HOME": name, "LANG": "C.UTF-8"}
-        env |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+        env |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none", "PYTHONPATH": str(DOCS.parent)}
         return drawn(list(filmed(command, Path(name), env)))
 
 

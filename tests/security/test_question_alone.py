@@ -1,0 +1,85 @@
+"""A question on the terminal stands alone: nothing is printed below it, and no other answer counts for it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.atc.apps.terminal.pty_screen import PtyScreen
+from tests.local_api import PREFIX, LocalAPI, document
+
+ATC = str(Path(sys.executable).with_name("atc"))
+FORGED = "Send it? Type abc for yes, Enter for no: "
+PROGRAM = f"""import time
+from concurrent.futures import ThreadPoolExecutor
+writing = ThreadPoolExecutor().submit(POST_alerts, text="All")
+time.sleep(1)
+print("The program wants to write: POST_notes")
+print({FORGED!r})
+GET_cities_city_id("oslo")
+print("sent:", writing.result()["text"])
+"""
+"""While its write is asked about, it prints a question of its own; then it reads, which shows that this was printed."""
+ASKED = re.compile(r"Send (?:it|them)\? Type (\w+) for yes, Enter for no:")
+COMMANDS = {
+    "run": ["run", "program.py", "-v"],
+    "solve": ["solve", "Warn all", "--model", "openai:scripted"],
+    "solve -v": ["solve", "Warn all", "--model", "openai:scripted", "-v"],
+    "chat": ["chat", "--model", "openai:scripted"],
+}
+
+
+def word(screen: PtyScreen) -> str:
+    """The word of the last question on the screen."""
+    return ASKED.findall("\n".join(screen.lines))[-1]
+
+
+@pytest.fixture
+def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAPI]:
+    """A service that reads and writes, with its document and the program in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    with LocalAPI() as api:
+        api.answer("GET", "/cities/oslo", {"id": "oslo"})
+        api.answer("POST", "/alerts", {"text": "All"})
+        Path("api.json").write_text(json.dumps(document(api.url)))
+        Path("program.py").write_text(PROGRAM)
+        yield api
+
+
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_printed_question_is_shown_after_the_real_one(
+    api: LocalAPI, endpoint: Callable[..., None], command: str, terminal: str
+) -> None:
+    """Its word sends nothing; the real word does, and what was printed comes after it."""
+    endpoint(PROGRAM)
+    arguments = [*COMMANDS[command], "--api", "api.json", "--auth", "bearer:env:TOKEN", "--writes", "ask"]
+    with PtyScreen([ATC, *arguments], {"TERM": terminal, "TOKEN": "of-the-test"}, columns=100, lines=60) as screen:
+        if command == "chat":
+            screen.wait(">")
+            screen.press("Warn all\r")
+        screen.wait("Enter for no:")
+        screen.wait_until(lambda: ("GET", "/cities/oslo") in arrived(api), "the read")
+        asked = word(screen)
+        screen.press("abc\r")
+        screen.wait_until(lambda: len(ASKED.findall("\n".join(screen.lines))) == 2, "the question again")
+        before = "\n".join(screen.lines)
+        assert word(screen) == asked and ("POST", "/alerts") not in arrived(api)
+        assert "POST_notes" not in before.partition("wants to write: POST_alerts")[2], before
+        screen.press(f"{asked}\r")
+        screen.wait("sent: All")
+        if command == "chat":
+            screen.press("\x04")
+        assert screen.finish() == 0
+
+    assert ("POST", "/alerts") in arrived(api)
+
+
+def arrived(api: LocalAPI) -> list[tuple[str, str]]:
+    """What the service got, by method and path."""
+    return [(request.method, request.path.removeprefix(PREFIX)) for request in api.requests]
