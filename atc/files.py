@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.private_files import not_ours, write_whole
+from protocols.private_files import make_private_folder, not_ours, write_whole
 
 __all__ = [
     "append_line",
@@ -46,7 +46,7 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a text to `path` as a whole or not at all. Raises: UsageError.
 
     A pipe or device is written to directly. A symbolic link is refused: its author would choose what is overwritten.
-    `private`: nobody else may read the file; else an existing one keeps its mode.
+    Nobody else may read the file, whatever the umask; without `private` an existing one keeps its mode.
     """
     if path.is_symlink():
         raise UsageError(f"{path} is a symbolic link, which is not followed; name the file that it leads to")
@@ -59,17 +59,10 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
         return
     try:
-        mode = 0o600 if private else path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        mode = 0o600 if private or not path.exists() else path.stat().st_mode & 0o777
         write_whole(path, text, mode)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _umask() -> int:
-    """The mask for new files; reading it needs setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def read_text(path: Path, most: int = 64 * 1024 * 1024) -> str:
@@ -84,23 +77,23 @@ def read_text(path: Path, most: int = 64 * 1024 * 1024) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where it is missing. Raises: UsageError."""
+    """Make a folder, and those above it, where it is missing, for oneself alone. Raises: UsageError."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path)
     except OSError as error:
         raise UsageError(f"the folder {path} cannot be made: {error.strerror or error}; name another one") from error
 
 
-def append_line(path: Path, line: str, mode: int = 0o644) -> None:
-    """Append a line to a file, as a whole or not at all; `mode` is that of a new file. Raises: UsageError.
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file, as a whole or not at all. Raises: UsageError.
 
-    With mode 600 an existing file has to be ours alone, and gets that mode.
+    The file has to be ours alone, and gets the mode 600.
 
     One write appends it, so lines of several threads or processes do not mix. It never joins an unfinished last line.
     """
     data = line.encode("utf-8", "backslashreplace") + b"\n"
     try:
-        descriptor = open_to_append(path, mode)
+        descriptor = open_to_append(path)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -116,13 +109,13 @@ def append_line(path: Path, line: str, mode: int = 0o644) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def open_to_append(path: Path, mode: int = 0o644) -> int:
+def open_to_append(path: Path) -> int:
     """A descriptor for appending to a file, created if missing. Raises: OSError, UsageError: see `append_line`."""
-    if mode == 0o600 and not path.is_symlink() and (why := not_ours(path)) is not None:
+    if not path.is_symlink() and (why := not_ours(path)) is not None:
         raise UsageError(f"{path} {why}")
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
-    if mode == 0o600 and stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.fchmod(descriptor, mode)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.fchmod(descriptor, 0o600)
     return descriptor
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["folder_locked", "not_ours", "write_whole"]
+__all__ = ["folder_locked", "make_private_folder", "not_ours", "not_trusted", "write_whole"]
 
 
 def write_whole(path: Path, text: str, mode: int = 0o600) -> None:
@@ -39,6 +39,34 @@ def folder_locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is missing, for oneself alone whatever the umask. Raises: OSError."""
+    if path.is_dir():
+        return
+    make_private_folder(path.parent)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(0o700)
+
+
+def not_trusted(path: Path) -> str | None:
+    """The reason against following what a file says; None if only its user, and root, can have written it.
+
+    Raises: OSError: There is no such file.
+    """
+    for status in (path.lstat(), path.stat()):
+        if status.st_uid not in (0, os.geteuid()):
+            return "belongs to somebody else"
+    open_to = "everybody" if status.st_mode & stat.S_IWOTH else "a group" if status.st_mode & stat.S_IWGRP else ""
+    if not open_to or (open_to == "a group" and status.st_gid == os.getegid() == os.geteuid()):  # a group of its own
+        return None
+    return f"can be written by {open_to}"
 
 
 def not_ours(path: Path) -> str | None:

@@ -26,6 +26,7 @@ import requests
 
 from atc.engines.gguf_metadata import read_metadata
 from protocols.errors import ModelError, UsageError
+from protocols.private_files import make_private_folder
 
 __all__ = [
     "CATALOGUE",
@@ -220,7 +221,7 @@ def download(model: LocalModel, target: Path, on_progress: OnProgress | None = N
     report = on_progress or (lambda received, total: None)
     partial = target / "partial" / model.file
     try:
-        partial.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(partial.parent)
         with _exclusive_lock(partial.with_name(model.file + ".lock")):
             if file.is_file():
                 return file

@@ -43,6 +43,7 @@ from atc.models.base import (
 )
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
+from protocols.private_files import make_private_folder
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
 
@@ -205,7 +206,7 @@ class LocalEngine(ModelBase):
         if self._running is None:
             if self._prefix_folder is not None:
                 try:
-                    self._prefix_folder.mkdir(parents=True, exist_ok=True)
+                    make_private_folder(self._prefix_folder)
                 except OSError:  # nothing can be kept there
                     self._prefix_folder = None
             self._running = Engine(

@@ -35,6 +35,7 @@ from atc.models.base import (
 from atc.models.repetition import repetition_start
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
+from protocols.private_files import make_private_folder
 
 __all__ = ["OpenVINOModel", "render", "settings"]
 
@@ -143,7 +144,7 @@ class OpenVINOModel(ModelBase):
     def _convert(self, openvino_genai: Any) -> None:
         """Write the conversion into a folder that exists as a whole or not at all."""
         partial = self._converted.with_name(f"{self._converted.name}.{os.getpid()}.part")
-        partial.mkdir(parents=True)
+        make_private_folder(partial)
         try:
             link = partial / self._file.name  # it is written beside the file that it is made of
             link.symlink_to(self._file.absolute())

@@ -173,7 +173,7 @@ class Recorder(ModelBase):
         self._model = model
         self._file = file
         try:
-            os.close(open_to_append(file, 0o600))
+            os.close(open_to_append(file))
         except OSError as error:
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
@@ -203,7 +203,7 @@ class Recorder(ModelBase):
             entry["layout"] = request.layout
         if completion.calls:
             entry["calls"] = [asdict(call) for call in completion.calls]
-        append_line(self._file, json.dumps(entry), mode=0o600)
+        append_line(self._file, json.dumps(entry))
         return completion
 
     def close(self) -> None:

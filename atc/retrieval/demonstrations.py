@@ -15,6 +15,7 @@ from atc.files import read_lines, write_text
 from atc.retrieval.embeddings import likeness
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.private_files import make_private_folder
 from protocols.text.words import stem, words
 
 __all__ = ["Demonstration", "Demonstrations"]
@@ -56,7 +57,7 @@ class Demonstrations:
         if solved in stored:
             return
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.file.parent)
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
         write_text(

@@ -26,6 +26,7 @@ from atc.files import write_json
 from atc.retrieval.embeddings import embed
 from atc.retrieval.encoder import encode, encoder_digest, trained
 from protocols.errors import UsageError
+from protocols.private_files import make_private_folder
 
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 
@@ -105,13 +106,13 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
     if not listed:
         raise UsageError("there is no document to index")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder.parent)
         beside = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from None
     written, replaced = beside / "written", beside / "replaced"
     try:
-        written.mkdir()
+        written.mkdir(mode=0o700)
         _write(written, list(listed.values()), encoder, earlier)
         if folder.exists():
             folder.rename(replaced)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from atc.files import append_line, cut_unfinished, read_lines, write_json
 from benchmarks.harness.parts import Identified, Outcome, Scorer, TaskEnvironment
 from protocols.errors import UsageError
+from protocols.private_files import make_private_folder
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -106,7 +107,7 @@ def repeated(out: Path, settings: SettingsT, times: int | None) -> dict[Path, Se
 def prepare_folder(out: Path, settings: DataclassInstance) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
     try:
-        (out / "tasks").mkdir(parents=True, exist_ok=True)
+        make_private_folder(out / "tasks")
         for half in (out / "tasks").glob(".*.tmp"):  # of a run that was killed
             half.unlink(missing_ok=True)
     except OSError as error:

@@ -138,6 +138,8 @@ def _grade(runs: Sequence[RunFolder], name: str) -> str:
 
 def _write(file: Path, text: str) -> None:
     try:
+        if not file.exists():
+            file.touch(0o600)
         file.write_text(text, "utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None

@@ -252,7 +252,7 @@ class Observations:
 
     def _write(self, data: Mapping[str, object]) -> None:
         if self._log is not None:
-            append_line(self._log, json.dumps(data), mode=0o600)
+            append_line(self._log, json.dumps(data))
 
     def _load_line(self, place: str, data: Any, *, first: bool) -> None:
         """Restore a line of the log. Raises: UsageError."""

@@ -40,6 +40,7 @@ _NAMED = frozenset({"header", "query", "cookie"})
 
 _AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 _VARIABLE_OPTION = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
+_NAME = re.compile(r"[^\s:]+")
 _HEADER_OPTION = re.compile(r"(?P<name>[!#$%&'*+.^`|~0-9A-Za-z_-]+):[ \t]*(?P<value>.*)", re.DOTALL)
 _HEADER_SOURCE = re.compile(r"(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 
@@ -69,6 +70,8 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     reader = _reader(head) if bool(name) == (head in _NAMED) or head not in SCHEMES else None
     if reader is None and scheme is None:
         raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_kinds(protocol)}")
+    if head in _NAMED and not _NAME.fullmatch(name):
+        raise UsageError(f"--auth {head}:NAME:SOURCE: what stands for NAME can be none")
     source = SecretSource(f"--auth {kind}", match["source"], match["place"])
     if scheme is not None and (reader is None or (head == "oauth2" and _is_token(source))):
         return for_scheme(scheme, user_and_password(source) if scheme.kind == "basic" else source.secret())

@@ -21,7 +21,7 @@ from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
-from protocols.private_files import folder_locked, write_whole
+from protocols.private_files import folder_locked, make_private_folder, write_whole
 from protocols.text.quoting import one_line
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
@@ -187,7 +187,7 @@ class ContractStore:
     def _locked(self) -> Iterator[None]:
         with ExitStack() as stack:
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
+                make_private_folder(self.folder)
                 stack.enter_context(folder_locked(self.folder))
             except OSError as error:
                 raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None

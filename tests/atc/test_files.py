@@ -48,6 +48,7 @@ def test_an_unfinished_last_line_is_cut(tmp_path: Path) -> None:
 
 
 def test_another_file_keeps_its_mode(tmp_path: Path) -> None:
+    """A new one is its owner's alone; who opened it up meant to."""
     file = tmp_path / "spec.yaml"
     write_text(file, "one")
     fresh = mode(file)
@@ -55,13 +56,7 @@ def test_another_file_keeps_its_mode(tmp_path: Path) -> None:
     write_text(file, "two")
 
     assert (file.read_text(), mode(file)) == ("two", 0o640)
-    assert fresh == 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    assert fresh == 0o600
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:
@@ -124,7 +119,7 @@ def write_as(kind: str, file: Path) -> None:
         Journal(file).close()
     elif kind == "record":
         Recorder(open_model("replay:" + str(_empty(file.parent))), file)
-        append_line(file, "{}", mode=0o600)
+        append_line(file, "{}")
     else:
         write_text(file, "new", private=True)
 

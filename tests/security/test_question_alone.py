@@ -36,7 +36,7 @@ COMMANDS = {
 
 def word(screen: PtyScreen) -> str:
     """The word of the last question on the screen."""
-    return ASKED.findall("\n".join(screen.lines))[-1]
+    return str(ASKED.findall("\n".join(screen.lines))[-1])
 
 
 @pytest.fixture

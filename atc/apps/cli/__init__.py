@@ -11,8 +11,10 @@ import ast
 import functools
 import importlib.util
 import os
+import re
 import signal
 import sys
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +59,12 @@ WITHOUT_CONFIG = ("init", "doctor", "completion")
 CONFIG = "atc.config"
 """Where the read configuration is among the values of a click context (`meta`)."""
 
+_WORDS = "atc.words"
+"""Where the words after the command are among those values."""
+
+_MAY_BE_SECRET = re.compile(r"--(?:auth|header)")
+"""How an option begins whose value may be a secret, also one that is spelled wrongly."""
+
 EPILOG = """Options are also read from the environment, such as ATC_SOLVE_API for `atc solve --api` (ATC_MODEL for all
 commands), and then from atc.toml in the working folder or above it, or the file that ATC_CONFIG names; `atc init SPEC`
 writes one. Its keys are the long options' names: those of several commands first, others in a table such as [solve]."""
@@ -95,10 +103,11 @@ class LazyGroup(HelpGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it; the command's defaults are those of the user's atc.toml."""
         name, command, rest = super().resolve_command(ctx, args)
+        ctx.meta[_WORDS] = tuple(rest)  # parsing empties the list
         if name is not None and command is not None and name not in WITHOUT_CONFIG and not ctx.resilient_parsing:
             from atc.apps.cli.config import command_defaults, read_config
 
-            config = read_config(self.list_commands(ctx))
+            config = read_config(self.list_commands(ctx), say)
             if config is not None:
                 ctx.meta[CONFIG] = config
                 ctx.default_map = {name: command_defaults(config, name, command, own=name in COMMANDS)}
@@ -176,6 +185,9 @@ class LazyGroup(HelpGroup):
         except ATCError as error:
             say(str(error))
             ctx.exit(error.exit_code)
+        except click.UsageError as error:
+            message = _without_secrets(error.format_message(), ctx.meta.get(_WORDS, ()))
+            raise click.UsageError(message, error.ctx) from None
         except ModuleNotFoundError as error:
             if (sentence := missing_extra(error, "this command")) is None:
                 raise
@@ -186,6 +198,17 @@ class LazyGroup(HelpGroup):
             ctx.exit(130)
         finally:
             signal.signal(signal.SIGTERM, before)
+
+
+def _without_secrets(message: str, words: Sequence[str]) -> str:
+    """A message about a command line without what stands behind `--auth` or `--header`, up to the next option."""
+    is_value = False
+    for word in words:
+        match = _MAY_BE_SECRET.match(word)
+        is_value = match is not None or (is_value and not word.startswith("--"))
+        if is_value and word not in ("--auth", "--header") and len(word) > 3:
+            message = message.replace(word, f"{match[0] if match else ''}…")
+    return message
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -21,6 +21,7 @@ from click.core import ParameterSource
 
 from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
+from protocols.private_files import not_trusted
 
 __all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "read_config", "settle"]
 
@@ -68,8 +69,10 @@ class Section:
         return f"{self.config.file}:{table} {key}"
 
 
-def find_config() -> tuple[Path, bool] | None:
+def find_config(warn: Callable[[str], None]) -> tuple[Path, bool] | None:
     """The file and whether ATC_CONFIG names it; else `atc.toml` in the working folder or above, up to the home folder.
+
+    `warn` is told of a file that somebody else may have written, which is not used.
 
     Raises: UsageError: ATC_CONFIG names a file that is not there.
     """
@@ -84,18 +87,21 @@ def find_config() -> tuple[Path, bool] | None:
         return None
     for folder in (here, *here.parents):
         if (folder / NAME).is_file():
-            return Path(os.path.relpath(folder / NAME)), False
+            file = Path(os.path.relpath(folder / NAME))
+            if (why := not_trusted(file)) is None:
+                return file, False
+            warn(f"{file} is not used: it {why}. If you trust it, name it: ATC_CONFIG={file}")
         if folder == Path.home():
             break
     return None
 
 
-def read_config(commands: Sequence[str]) -> Config | None:
+def read_config(commands: Sequence[str], warn: Callable[[str], None]) -> Config | None:
     """The configuration, None without one. `commands` are those that may have a table.
 
     Raises: UsageError: The file cannot be read, is no TOML, or has an unknown key above its tables.
     """
-    config = find_config()
+    config = find_config(warn)
     if config is None:
         return None
     file, explicit = config

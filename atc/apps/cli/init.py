@@ -272,14 +272,14 @@ def _trust(file: Path) -> None:
     import tomllib
 
     from atc.apps.cli.solve import solve
-    from atc.apps.cli.trust import destination, risks, trust
+    from atc.apps.cli.trust import code_of, destination, risks, trust
 
     config = Config(file, explicit=False, shared=tomllib.loads(file.read_text("utf-8")), tables={})
     values = command_defaults(config, "solve", solve, own=True)
     named = {name: value for name, value in values.items() if name != "auth"}  # what --auth leaves of them
     for phrases in (risks(values), [*risks(named), *destination(named)]):
         if phrases:
-            trust(file, phrases)
+            trust(file, phrases, code_of(config.folder, values.get("api") or ()))
 
 
 def _steps(setup: _Setup) -> list[str]:

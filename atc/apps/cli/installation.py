@@ -12,7 +12,7 @@ from typing import Literal
 
 import click
 
-from atc.apps.cli.config import command_defaults, find_config, read_config
+from atc.apps.cli.config import command_defaults, read_config
 from protocols.errors import ATCError
 from protocols.extras import install_command, requirements
 
@@ -59,9 +59,13 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
     yield Check("settings", "Python", "ok", f"{sys.version.split()[0]} at {sys.prefix}")
     model = ""
     try:
-        if find_config() is None:
+        unused: list[str] = []
+        config = read_config(group.list_commands(ctx), unused.append)
+        for reason in unused:
+            yield Check("settings", "atc.toml", "broken", reason, "chown or chmod it, or set ATC_CONFIG")
+        if config is None:
             yield Check("settings", "atc.toml", "missing", "none here or above", "atc init SPEC")
-        elif config := read_config(group.list_commands(ctx)):
+        else:
             for name in config.tables:
                 if (command := group.get_command(ctx, name)) is not None:
                     command_defaults(config, name, command, own=False)

@@ -2,15 +2,17 @@
 
 `atc.toml` lies where the user works, and that may be a stranger's folder. A file that wants such a thing is trusted
 when `atc init` wrote that, when the user said so at the terminal, or when ATC_CONFIG names the file. It is announced
-each time all the same.
+each time all the same. The user's word holds for the code as it is: files of it that changed need it again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,10 +22,11 @@ from click.core import ParameterSource
 
 from atc.apps.cli.config import Config
 from atc.apps.cli.flags import FLAGS, flags_with
+from protocols.calls.auth import SCHEMES
 from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
 
-__all__ = ["announce", "destination", "risks", "trust"]
+__all__ = ["announce", "code_of", "destination", "risks", "trust"]
 
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
@@ -49,11 +52,18 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
     from atc.apps.cli import say
     from atc.apps.cli.confirm import can_ask
 
-    say(f"{config.file}: {'; '.join(phrases)}")
-    if config.explicit or _digest(config.file, phrases) in _trusted():
+    displayed = [*risks(_displayed(used)), *phrases[len(risks(used)) :]]
+    say(f"{config.file}: {'; '.join(displayed)}")
+    code = code_of(config.folder, used.get("api") or ())
+    digest, agreed = _digest(config.file, phrases, code), _trusted()
+    if config.explicit or digest in agreed:
         return
+    if code and _digest(config.file, phrases, {}) in agreed:
+        say(f"since you gave your word, {', '.join(map(str, code))} changed")
     if can_ask() and click.confirm(f"Does {config.file.resolve()} have your word for that?", default=False, err=True):
-        trust(config.file, phrases)
+        if _digest(config.file, phrases, code_of(config.folder, used.get("api") or ())) != digest:
+            raise UsageError(f"{', '.join(map(str, code))} changed just now; look at it, and repeat the command")
+        trust(config.file, phrases, code)
         return
     raise UsageError(
         f"{config.file} has not been trusted with that. If it is yours, answer y at a terminal, or name it: "
@@ -61,16 +71,37 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
     )
 
 
-def trust(file: Path, phrases: Sequence[str]) -> None:
-    """Remember that the user agreed to what the file does, until it wants something else. Raises: UsageError."""
-    from atc.files import append_line
+def trust(file: Path, phrases: Sequence[str], code: Mapping[Path, str]) -> None:
+    """Remember that the user agreed to what the file does, until it or a file of `code` changes. Raises: UsageError."""
+    from atc.files import append_line, make_folder
 
     record = _record()
-    try:
-        record.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{record.parent} cannot be made: {error.strerror or error}; see atc doctor") from None
-    append_line(record, _digest(file, phrases), 0o600)
+    make_folder(record.parent)
+    for digest in dict.fromkeys((_digest(file, phrases, {}), _digest(file, phrases, code))):
+        append_line(record, digest)
+
+
+def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
+    """The files that sources run, each with a digest: that of `functions:FILE`, and in the folder those of a command.
+
+    What they import is not among them.
+    """
+    files: dict[Path, str] = {}
+    for api in [apis] if isinstance(apis, str) else apis:
+        source = split_namespace(str(api))[1]
+        scheme = next((scheme for scheme in _RUNS_CODE if source.lower().startswith(scheme)), None)
+        if scheme is None:
+            continue
+        rest = source[len(scheme) :]
+        try:
+            words = [rest] if scheme == "functions:" else shlex.split(rest)
+        except ValueError:  # the command says so
+            words = []
+        for path in (folder / word for word in words):
+            with contextlib.suppress(OSError):
+                if path.is_file() and (scheme == "functions:" or path.resolve().is_relative_to(folder)):
+                    files[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return files
 
 
 def risks(used: Mapping[str, Any]) -> list[str]:
@@ -86,6 +117,31 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     if "resume" in values:  # a journal is as good as a command line
         phrases.append(f"goes on with {used['resume']}")
     return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
+
+
+def _displayed(used: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with credentials and headers as they can be shown: what is wrong with one may be a secret."""
+    readers = {name: _READERS[str(flag.kind)] for name, flag in FLAGS.items() if flag.kind in ("credential", "header")}
+    return {name: tuple(map(readers[name], value)) if name in readers else value for name, value in used.items()}
+
+
+def _credential_text(value: str) -> str:
+    """`KIND:SOURCE`, as far as the kind is one of ours, and a file is there."""
+    match = re.fullmatch(r"(?:[\w-]+=)?(.+?):(env|file|keyring):(.+)", value, re.DOTALL)
+    if match is None:
+        return "…"
+    kind, source, place = match.groups()
+    is_place = source == "env" or (Path(place).is_file() if source == "file" else "/" in place)
+    return f"{kind if kind.partition(':')[0] in SCHEMES else '…'}:{source}:{place if is_place else '…'}"
+
+
+def _header_text(value: str) -> str:
+    """The name of a header."""
+    name, colon, _ = value.partition(":")
+    return name if colon and re.fullmatch(r"[\w-]+", name) else "…"
+
+
+_READERS: dict[str, Callable[[str], str]] = {"credential": _credential_text, "header": _header_text}
 
 
 def destination(used: Mapping[str, Any]) -> list[str]:
@@ -149,5 +205,6 @@ def _trusted() -> frozenset[str]:
         return frozenset()
 
 
-def _digest(file: Path, phrases: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps([str(file.resolve()), sorted(phrases)]).encode()).hexdigest()
+def _digest(file: Path, phrases: Sequence[str], code: Mapping[Path, str]) -> str:
+    contents = [sorted(code.values())] if code else []
+    return hashlib.sha256(json.dumps([str(file.resolve()), sorted(phrases), *contents]).encode()).hexdigest()

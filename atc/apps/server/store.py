@@ -22,7 +22,7 @@ from typing import Any, Literal
 from atc.apps.server.keys import Client
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from protocols.errors import UsageError
-from protocols.private_files import not_ours
+from protocols.private_files import make_private_folder, not_ours
 
 __all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RecentSolve", "RequestStore", "State", "StoredSolve"]
 
@@ -89,7 +89,7 @@ class RequestStore:
         self.file = folder / "requests.sqlite"
         self.solves = folder / "solves"
         try:
-            self.solves.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.solves)
             self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise UsageError(f"the journal folder {folder} cannot be used: {error.strerror}") from None

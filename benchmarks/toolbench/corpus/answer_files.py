@@ -18,6 +18,7 @@ from atc.files import write_json
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery
 from protocols.documents.record_names import standard_name
+from protocols.private_files import make_private_folder
 
 __all__ = ["published_answer", "published_method", "write_answers"]
 
@@ -89,7 +90,7 @@ def write_answers(
         if file.is_file():
             record = json.loads(file.read_text("utf-8"))
             answer = published_answer(record["solution"], query, mode, tries, settings)
-            (folder / "answers").mkdir(exist_ok=True)
+            make_private_folder(folder / "answers")
             write_json(folder / "answers" / f"{query.id}_{method}.json", answer)
             written += 1
     return written

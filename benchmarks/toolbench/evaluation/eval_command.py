@@ -22,6 +22,7 @@ from atc.apps.cli.options import (
     workers_option,
 )
 from protocols.errors import UsageError
+from protocols.private_files import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -224,7 +225,7 @@ class _Evaluation:
 
         options = self._options
         try:
-            options.out.mkdir(parents=True, exist_ok=True)
+            make_private_folder(options.out)
         except OSError as error:
             raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
         self._model = open_model(options.judge, record=options.record, reuse=options.reuse)

@@ -23,6 +23,7 @@ from typing import Any
 from atc.files import write_text
 from benchmarks.toolbench.server.address import APIAddress
 from protocols.errors import UsageError
+from protocols.private_files import make_private_folder
 
 __all__ = ["ResponseCache", "canonical"]
 
@@ -107,7 +108,7 @@ class ResponseCache:
         self._lock = threading.RLock()
         if root is not None:
             try:
-                root.mkdir(parents=True, exist_ok=True)
+                make_private_folder(root)
             except OSError as error:
                 raise UsageError(f"--cache {root}: {error.strerror or error}") from None
 
@@ -200,7 +201,7 @@ class ResponseCache:
             return
         path = self.root / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             with self._locked():
                 stored, broken = self._read(name) if path.exists() else ({}, False)
                 if broken:
@@ -220,7 +221,7 @@ class ResponseCache:
     def _locked(self) -> Iterator[None]:
         """Hold the lock of the whole cache, which is that of all processes that write it."""
         assert self.root is not None
-        descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield

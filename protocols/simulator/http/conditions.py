@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import threading
 import time
 from collections import Counter
@@ -106,7 +107,7 @@ class RequestLog:
 
     def __init__(self, file: Path) -> None:
         try:
-            self._file = file.open("a", encoding="utf-8")
+            self._file = os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8")
         except OSError as error:
             raise UsageError(f"the log {file} cannot be written: {error.strerror}") from None
         self._lock = threading.Lock()
