@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]]:
     yield "no data", {"data": "missing.jsonl"}, UsageError, "there is no data file missing.jsonl"
     yield "empty data", {"data": "EMPTY"}, UsageError, "no example to train on"
-    yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a line is {"messages"'
+    yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a conversation is {"messages"'
     yield "cut line", {"data": "CUT"}, UsageError, "line 2: no JSON"
     yield "half a character", {"data": "HALF"}, UsageError, "line 1: message 1: character 1 of its content is half a"
     yield "no arguments", {"data": "CALLED"}, UsageError, "line 1: message 1: a call is {"
