@@ -176,8 +176,8 @@ def _answer_status(answer: JudgedAnswer, judge: Judge, repetition: int, compat: 
 
 
 def _completeness(answer: JudgedAnswer, judge: Judge, repetition: int, compat: bool) -> Repetition:
-    """Query and final answer alone; an empty answer is incomplete, and nobody is asked unless under `compat`."""
-    if answer.gave_up and not compat:
+    """Query and final answer alone; an empty one, and unless `compat` one that gives up, is incomplete unasked."""
+    if not answer.final_answer if compat else answer.gave_up:
         return Repetition("Unsolved", "Solvable", "Unsolved", "no final answer")
     values = answer_values(answer, raw=compat)
     verdict = judge.ask(COMPLETENESS, values, answer.query_id, [answer.content_hash], repetition)

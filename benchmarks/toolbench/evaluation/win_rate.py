@@ -96,7 +96,8 @@ def compare_answers(
     """
     first, second = reference.answer, candidate.answer
     if first is None or second is None:
-        winner: Winner = "tie" if first is second else "candidate" if first is None else "reference"
+        both = first is second and not compat  # as published, the reference is looked for first
+        winner: Winner = "tie" if both else "candidate" if first is None else "reference"
         return ComparedQuery(reference.query_id, first, second, (Round(winner, "missing"),) * times)
     labels = (_label(reference, compat), _label(candidate, compat))
     if edition == "2" and set(labels) == {"Passed", "Failed"}:
