@@ -21,6 +21,7 @@ import pytest
 from atc.engines.files import installed
 from benchmarks.tasks.download import folders
 from tests.browser import DRIVER
+from tests.pythons import interpreter
 
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -79,6 +80,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault(missing, []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
+        elif (python := item.get_closest_marker("python")) and interpreter(python.args[0]) is None:
+            left_out.setdefault(f"there is no Python {python.args[0]}", []).append(item)
         elif item.get_closest_marker("docker") and not _has_engine():
             left_out.setdefault("there is no Docker engine (docker info)", []).append(item)
     for needing in left_out.values():

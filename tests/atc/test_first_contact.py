@@ -65,7 +65,7 @@ def test_who_is_refused_is_told_how_to_sign_in(api: LocalAPI, status: int) -> No
         solution = agent.solve("Does it rain in Oslo?")
 
     assert (solution.status, len(model.asked)) == ("api_error", 1)
-    assert f"was refused with {status}: give credentials: --auth " in solution.message
+    assert f"was refused with {status}: give credentials: auth=[" in solution.message
 
 
 def test_explain_shows_no_control_characters(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from tests.atc_command import QUESTION, RIGHT
+from tests.pythons import interpreter
 
 ROOT = Path(__file__).resolve().parents[4]
 PACKAGES = ("atc", "sandbox", "protocols", "probing", "benchmarks")
@@ -96,24 +97,13 @@ def test_the_wheel_answers_a_question(
     assert home.returncode == 0 and str(ROOT) not in home.stdout + home.stderr
 
 
-def interpreter(version: str) -> str:
-    """A Python of this version, of uv or of pyenv; the test is skipped where this machine has none."""
-    command = ["uv", "python", "find", "--system", "--no-python-downloads", version]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 0:
-        return done.stdout.strip()
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    python = next(iter(sorted(root.glob(f"versions/{version}.*/bin/python"))), None)
-    return str(python) if python else pytest.skip(f"there is no Python {version} on this machine")
-
-
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", [pytest.param(version, marks=pytest.mark.python(version)) for version in PYTHONS])
 def test_the_wheel_works_with_each_python(
     release: tuple[Path, list[str]], films: Path, tmp_path: Path, python: str
 ) -> None:
     """Of each version that the classifiers name: a program is checked, and run in the sandbox."""
     (tmp_path / "program.py").write_text('print(GET_search_film(query="The Long Tide")["results"][0]["title"])\n')
-    atc = ["uv", "run", "--no-project", "--isolated", "--python", interpreter(python)]
+    atc = [sys.executable, "-m", "uv", "run", "--no-project", "--isolated", "--python", str(interpreter(python))]
     atc += ["--with", str(next(release[0].glob("*.whl"))), "atc"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     for words, printed in ((["check"], ""), (["run", "--simulate"], "The Long Tide\n")):
