@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox.truncation import cut
 
 __all__ = ["AnswerType", "WrongAnswerError"]

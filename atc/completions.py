@@ -11,6 +11,7 @@ from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer
 from atc.question_limits import Deadline, Spending
 from atc.resume import close_request, note_cut_answer, note_open_request, recorded_completion
 from protocols.errors import LimitReached, ModelError
+from protocols.quoting import visible
 from sandbox import Journal
 
 __all__ = ["Asking", "Completions"]
@@ -57,11 +58,12 @@ class Completions:
         functions: Sequence[FunctionSpec] = (),
         layout: Layout = "chat",
     ) -> Completion:
-        """Ask the model, unless the journal has its answer.
+        """Ask the model, unless the journal has its answer; it reads no control characters, whatever is quoted.
 
         The first try takes the likeliest answer, later ones a sample, lest it be the same.
         Raises: LimitReached: The answer would go beyond a limit of the question, or was cut by one. ModelError.
         """
+        messages = [m if m.role == "assistant" else replace(m, content=visible(m.content)) for m in messages]
         most, journal = self._asking.most, self._asking.journal
         if most and self._requests >= most:
             raise LimitReached(f"no answer within {most} model calls; --max-model-calls allows more")

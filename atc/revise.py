@@ -29,7 +29,7 @@ from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox import Run
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from atc.prompting import templates
 from atc.query import Query
 from atc.solution import Solution
 from protocols.errors import UsageError
+from protocols.quoting import one_line
 from protocols.text.prose import estimate
-from protocols.text.quoting import one_line
 
 __all__ = ["Turn", "conversation_so_far", "follow_up"]
 

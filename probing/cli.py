@@ -364,7 +364,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     from probing.drift import detect_drift, is_breaking
     from probing.live import ProbeProgress
     from protocols import load
-    from protocols.text.quoting import visible
+    from protocols.quoting import visible
 
     usage = {name: program for name, (_, program) in usage_examples(file).items()}
     document = load(file)
@@ -419,7 +419,7 @@ def _serialize(document: dict[str, object], out: Path) -> str:
 
 def _print_report(report: ProbeReport) -> None:
     """Print the tools by outcome, grouped by reason, and one line of totals."""
-    from protocols.text.quoting import visible
+    from protocols.quoting import visible
 
     totals = report.to_json()["totals"]
     for outcome in totals["outcomes"]:

@@ -22,6 +22,7 @@ from protocols.dataflow.sources import certain_source
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
 from protocols.naming import argument_name
+from protocols.quoting import json_text, unfenced
 from protocols.schema_fields import (
     declared_types,
     is_expandable,
@@ -399,9 +400,7 @@ def _class(name: str, members: Sequence[_Member]) -> str:
     if all(m.key.isidentifier() and not keyword.iskeyword(m.key) for m in members):
         lines = [f"    {m.key}: {m.type}{f'  # {m.note}' if m.note else ''}" for m in members]
         return "\n".join([f"class {name}(TypedDict{total}):", *lines])
-    lines = [
-        f"    {json.dumps(m.key, ensure_ascii=False)}: {m.type},{f'  # {m.note}' if m.note else ''}" for m in members
-    ]
+    lines = [f"    {json_text(m.key)}: {m.type},{f'  # {m.note}' if m.note else ''}" for m in members]
     return "\n".join([f'{name} = TypedDict("{name}", {{', *lines, f"}}{total})"])
 
 
@@ -410,9 +409,7 @@ def _literal(schema: Schema) -> str:
     values = schema.get("enum") if "const" not in schema else [schema["const"]]
     if not isinstance(values, list) or not values or any(isinstance(value, list | dict) for value in values):
         return ""
-    text = ", ".join(
-        json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value) for value in values
-    )
+    text = ", ".join(json_text(value) if isinstance(value, str) else repr(value) for value in values)
     return f"Literal[{text}]" if len(text) <= _MOST_VALUES else ""
 
 
@@ -421,7 +418,7 @@ def _long_enumeration(schema: Schema) -> str:
     values = schema.get("enum")
     if not isinstance(values, list) or not values or _literal(schema):
         return ""
-    first = [json.dumps(value, ensure_ascii=False) for value in values[:_FIRST_VALUES]]
+    first = [json_text(value) for value in values[:_FIRST_VALUES]]
     while len(first) > 1 and len(", ".join(first)) > _MOST_VALUES // 2:
         first.pop()
     return f"One of {len(values):,} values: {', '.join(first)[:_MOST_VALUES]} and {len(values) - len(first):,} others"
@@ -489,13 +486,7 @@ def _signature(tool: Tool, objects: _Objects) -> str:
 def _default(parameter: Parameter) -> str:
     value = parameter.schema.get("default", ...)
     is_scalar = isinstance(value, str | int | float | bool) and len(str(value)) <= _LONG_DEFAULT
-    return (
-        repr(value)
-        if isinstance(value, bool | int | float)
-        else json.dumps(value, ensure_ascii=False)
-        if is_scalar
-        else "..."
-    )
+    return repr(value) if isinstance(value, bool | int | float) else json_text(value) if is_scalar else "..."
 
 
 def _argument_texts(tool: Tool, objects: _Objects, among: Collection[str]) -> dict[str, str]:
@@ -542,7 +533,7 @@ def _limits(schema: Schema) -> str:
         texts.append(f"at least {lowest}" if highest is None else f"at most {highest}")
     for word, unit in (("maxLength", "characters"), ("maxItems", "items")):
         texts += [f"at most {schema[word]} {unit}"] if word in schema else []
-    texts += [f"matches {json.dumps(schema['pattern'])}"] if "pattern" in schema else []
+    texts += [f"matches {unfenced(json.dumps(schema['pattern']))}"] if "pattern" in schema else []
     texts += (
         [f"format {schema['format']}"] if schema.get("format") in ("date", "date-time", "time", "uuid", "email") else []
     )
@@ -553,7 +544,7 @@ def example_value(parameter: Parameter, most: int) -> str:
     """The document's example of a value, as JSON in at most so many characters; empty without one."""
     examples = parameter.schema.get("examples")
     value = examples[0] if isinstance(examples, list) and examples else None
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float) and value != "" else ""
+    text = json_text(value) if isinstance(value, str | int | float) and value != "" else ""
     return text if len(text) <= most else ""
 
 
@@ -561,7 +552,7 @@ def wire_name(parameter: Parameter) -> str:
     """The name on the wire of an argument that has a number to tell it from another one; else empty."""
     numbered = _NUMBERED.fullmatch(parameter.argument)
     is_own = not parameter.name or numbered is None or numbered[1] != argument_name(parameter.name).rstrip("_")
-    return "" if is_own else f"{json.dumps(parameter.name, ensure_ascii=False)} in the {parameter.location}"
+    return "" if is_own else f"{json_text(parameter.name)} in the {parameter.location}"
 
 
 def _line(tool: Tool) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
+
+from protocols.quoting import json_text
 
 __all__ = ["Step", "leaves", "nodes", "readable_path", "subscripts"]
 
@@ -35,7 +36,7 @@ def leaves(value: object) -> Iterator[tuple[tuple[Step, ...], object]]:
 
 def subscripts(path: Sequence[Step]) -> str:
     """A path as program text: `["results"][0]["id"]`."""
-    return "".join(f"[{json.dumps(step, ensure_ascii=False)}]" for step in path)
+    return "".join(f"[{json_text(step)}]" for step in path)
 
 
 def readable_path(path: Sequence[Step]) -> str:
@@ -43,5 +44,5 @@ def readable_path(path: Sequence[Step]) -> str:
     text = ""
     for step in path:
         plain = isinstance(step, str) and re.fullmatch(r"\w+", step)
-        text += f".{step}" if plain else f"[{json.dumps(step, ensure_ascii=False)}]"
+        text += f".{step}" if plain else f"[{json_text(step)}]"
     return text.lstrip(".") or "its response"

@@ -18,6 +18,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import TYPE_NAMES, example_value, wire_name
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.quoting import json_text, one_line, unfenced, visible
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.prose import estimate, first_sentence
 from protocols.text.word_lists import NAMES
@@ -30,6 +31,8 @@ _MAX_KEYS_IN_LINE = 8
 """Keys of a response in a one-line tool; with more it shows none."""
 _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
+_MAX_NAME = 80
+"""Characters of a key."""
 _MAX_EXAMPLE = 40
 """Characters of an example value."""
 _RESULTS = {"bytes": "bytes", "xml": "str (XML: xml.etree.ElementTree)"}
@@ -191,7 +194,7 @@ class _ToolWriter:
         flow = [p for p in needed if p.required or tool.writes] if self.hints else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = tool.response_schema
-        keys = list(self._selected_fields(schema)[0]) if schema is not None else []
+        keys = list(map(_name, self._selected_fields(schema)[0])) if schema is not None else []
         line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _MAX_KEYS_IN_LINE else signature
         new_hints = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.written_hints)]
         self.written_hints.update(new_hints)
@@ -324,8 +327,8 @@ class _ToolWriter:
             shape = self._shape(part, nested + 1)
             if shape == "str":
                 spoken = name in self.speaks_of and name not in PLAIN_NAMES
-                shape = f'"{self.speaks_of[name]}"|…' if spoken else ""
-            fields.append(f"{name}:{shape}" if shape else name)
+                shape = f"{json_text(self.speaks_of[name])}|…" if spoken else ""
+            fields.append(f"{_name(name)}:{shape}" if shape else _name(name))
         return "{" + ", ".join([*fields, "…"] if is_shortened else fields) + "}"
 
 
@@ -333,7 +336,7 @@ def _header(header: tuple[str, Schema]) -> str:
     """`Location (the address of the job)`"""
     name, schema = header
     text = sentence(str(schema.get("description") or ""), 60)
-    return f"{name} ({text})" if text else name
+    return f"{_name(name)} ({text})" if text else _name(name)
 
 
 def _function(tool: Tool, described: bool, most: int) -> str:
@@ -363,20 +366,25 @@ def _enum_text(schema: Schema) -> str:
     values = schema.get("enum")
     if not isinstance(values, list) or not values:
         return ""
-    listed = [json.dumps(value, ensure_ascii=False) for value in values[:12]]
+    listed = [json_text(value) for value in values[:12]]
     return "|".join(listed) + ("|…" if len(values) > 12 else "")
+
+
+def _name(key: str) -> str:
+    """A key as it is written without quotes."""
+    return one_line(key, _MAX_NAME)
 
 
 def _item_fields(schema: Schema) -> str:
     """The fields of objects in a list argument."""
     items = schema.get("items")
-    names = list(cast("Schema", items.get("properties") or {})) if isinstance(items, Mapping) else []
+    names = list(map(_name, cast("Schema", items.get("properties") or {}))) if isinstance(items, Mapping) else []
     return f"[{{{', '.join(names[:_FEW_ARGUMENTS])}{', …' if len(names) > _FEW_ARGUMENTS else ''}}}]" if names else ""
 
 
 def sentence(text: str, most: int = 110) -> str:
     """The first sentence of a description, without markup, at most so many characters, cut at a word."""
-    clean = " ".join(_MARKUP.sub(lambda markup: markup.group(1) or " ", text).split())
+    clean = one_line(_MARKUP.sub(lambda markup: markup.group(1) or " ", text))
     first = first_sentence(clean, len(clean))
     if len(first) <= most:
         return first
@@ -403,7 +411,7 @@ def render_full(tools: Iterable[Tool]) -> str:
             lines.append("### Execution result specification")
             lines.append(json.dumps(_without_examples(schema), indent=1, ensure_ascii=False))
         parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return unfenced(visible("\n\n".join(parts)))
 
 
 def _without_examples(value: object) -> object:

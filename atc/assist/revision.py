@@ -15,6 +15,7 @@ from atc.prompting import templates
 from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
 from atc.prompting.prompt import Offer
 from atc.solution import Attempt
+from protocols.quoting import one_line
 from protocols.render import render
 from protocols.text.prose import estimate
 from protocols.text.words import stem, words
@@ -37,7 +38,7 @@ def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
     assert last.fault is not None, "an attempt without a fault is not revised"
     error = described(last.fault)
     blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-    problem = "\n".join([f"It failed{blamed}:\n{error}", *last.details])
+    problem = "\n".join([f"It failed{blamed}:\n{error}", *map(one_line, last.details)])
     earlier = [line for line in _facts(seen_attempts(attempts)[:-1]) if line not in problem]
     earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
     functions = _related(offer, attempts, last.program, problem, earlier_facts, tool or "")
@@ -60,8 +61,8 @@ def _facts(attempts: Sequence[Attempt]) -> list[str]:
         fault = attempt.fault
         if fault is None:
             continue
-        message = [fault.message[:_MESSAGE]] if fault.stage == "check" or blamed_tool(attempt) is None else []
-        lines |= dict.fromkeys([*message, *attempt.details])
+        message = [one_line(fault.message)[:_MESSAGE]] if fault.stage == "check" or blamed_tool(attempt) is None else []
+        lines |= dict.fromkeys([*message, *map(one_line, attempt.details)])
     return list(lines)
 
 

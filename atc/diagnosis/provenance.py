@@ -15,12 +15,15 @@ from atc.query import Query
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import readable_path
 from protocols.model import Tool
+from protocols.quoting import one_line
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, ProgramError, Run, Source
 
 __all__ = ["ArgumentFlow", "MissingValue", "evidence", "flows", "lookup", "traced_arguments"]
 
 _KEYS = 14
+_MAX_KEY = 80
+"""Characters of a key of a reply; a longer one is no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def _described_keys(value: object) -> str:
 
 
 def _listed_keys(value: dict[str, object]) -> str:
-    return ", ".join(list(map(str, value))[:_KEYS])
+    return ", ".join(one_line(str(key), _MAX_KEY) for key in list(value)[:_KEYS])
 
 
 def _described(value: object) -> str:

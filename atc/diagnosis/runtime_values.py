@@ -8,7 +8,6 @@ def-use analysis which expressions stand for them.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ from atc.fault import Attribution, Fault
 from atc.program.def_use import DefUse, def_use
 from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from protocols.json_path import Step, subscripts
+from protocols.quoting import json_text, one_line, shorten
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
 
@@ -25,6 +25,8 @@ __all__ = ["RuntimeFact", "run_facts", "runtime_facts"]
 
 _KEYS = 14
 _MAX_OUTLINE = 400
+_MAX_KEY = 80
+"""Characters of a key of a reply; a longer one is no name."""
 _REQUESTS = frozenset({"delete", "get", "patch", "post", "put", "request"})
 
 Key = str | int | None
@@ -154,7 +156,7 @@ def _explain(access: _Access, value: object) -> tuple[str, bool]:
             if isinstance(inner_key, str) and inner_key in value:
                 return f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', False
             near = get_close_matches(key, map(str, value), 1, 0.5)
-            hint = f'; use "{near[0]}"' if near else ""
+            hint = f"; use {_key_text(near[0])}" if near else ""
             return f'`{name}` has no "{key}"; its keys are {_quoted_keys(value)}{hint}', True
         case dict(), int():
             return f"`{name}` is a dict, not a list; its keys are {_quoted_keys(value)}", False
@@ -174,14 +176,18 @@ def _iterated_keys(access: _Access, value: Mapping[str, object], flow: DefUse) -
     if not loops or loops[0].value is None or not isinstance(access.key, str):
         return ""
     text = access.text(loops[0].value)
-    lists = [f'{text}["{key}"]' for key, part in value.items() if isinstance(part, list)]
+    lists = [f"{text}[{_key_text(key)}]" for key, part in value.items() if isinstance(part, list)]
     instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
     return f"`{text}` is a dict with the keys {_quoted_keys(value)}{instead}"
 
 
 def _quoted_keys(value: Mapping[str, object]) -> str:
-    listed = ", ".join(f'"{key}"' for key in list(value)[:_KEYS])
+    listed = ", ".join(_key_text(key) for key in list(value)[:_KEYS])
     return listed + (", …" if len(value) > _KEYS else "")
+
+
+def _key_text(key: str) -> str:
+    return shorten(json_text(key), _MAX_KEY)
 
 
 def _outline(response: object) -> str:
@@ -197,14 +203,15 @@ def _outline_part(value: object, depth: int) -> str:
         parts = []
         for key, part in value.items():
             inner = _outline_part(part, depth + 1) if isinstance(part, (dict, list)) or part is None else ""
-            parts.append(f"{key}: {inner}" if inner else str(key))
+            name = one_line(str(key), _MAX_KEY)
+            parts.append(f"{name}: {inner}" if inner else name)
         return "{" + ", ".join(parts) + "}"
     if isinstance(value, list):
         more = f", … {len(value)} items" if len(value) > 1 else ""
         return f"[{_outline_part(value[0], depth + 1)}{more}]" if value else "[] (empty)"
     if isinstance(value, LargeBody):
-        return value.beginning[:40]
-    return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
+        return one_line(value.beginning, 40)
+    return "None" if value is None else json_text(value)[:40]
 
 
 def _paths_to_key(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:

@@ -43,7 +43,7 @@ from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from protocols.extras import needs_extra
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox.egress.egress_rules import display_url
 
 if TYPE_CHECKING:

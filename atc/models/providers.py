@@ -42,7 +42,7 @@ from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from protocols.extras import needs_extra
 from protocols.installed_from import packages_command
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 
 __all__ = ["FAMILIES", "ProviderModel", "check_installed", "is_provider", "meant"]
 

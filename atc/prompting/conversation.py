@@ -15,6 +15,7 @@ from atc.models import Message
 from atc.prompting import templates
 from atc.prompting.prompt import Offer, tools_text
 from atc.solution import Attempt
+from protocols.quoting import one_line
 from protocols.text.prose import estimate
 
 __all__ = ["PREFILL", "blamed_tool", "conversation", "cut", "described", "seen_attempts"]
@@ -76,7 +77,7 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
         )
     if tool is None:
         return templates.render("reflect_program", query=offer.asked, error=error)
-    details = "\n".join(attempt.details)
+    details = "\n".join(map(one_line, attempt.details))
     return templates.render(
         "reflect", query=offer.asked, error=error, tool=tool, documentation=documentation, known=details
     )
@@ -84,9 +85,9 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
 
 def described(fault: Fault) -> str:
     """The error as the model reads it; what a program can make as long as it likes is cut."""
-    message = cut(fault.message, _ERROR, "…")
+    message, kind = cut(one_line(fault.message), _ERROR, "…"), one_line(fault.type)
     snippet = [cut(line, _SHORT, "…") for line in fault.snippet.rstrip().split("\n")]
-    text = f"{fault.type}: {message}" if message else fault.type
+    text = f"{kind}: {message}" if message else kind
     return "\n".join([*snippet, text]) if fault.snippet else text
 
 

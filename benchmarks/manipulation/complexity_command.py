@@ -116,7 +116,7 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
     from benchmarks.manipulation.complexity_sources import PREFIX
     from benchmarks.report.complexity_tables import published_scores
     from benchmarks.report.tables import TextTable
-    from protocols.text.quoting import shorten
+    from protocols.quoting import shorten
 
     scores = published_scores()
     columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")

@@ -25,6 +25,7 @@ from benchmarks.methods.budget import OUTPUT
 from benchmarks.methods.call_path import check_health
 from benchmarks.methods.method_try import MethodTry, correction, method
 from benchmarks.methods.observations import truncate
+from protocols.quoting import one_line, unfenced
 from sandbox import Run
 
 __all__ = ["codeact"]
@@ -68,13 +69,13 @@ def _run_snippet(trial: MethodTry, snippet: str) -> str:
         trial.session.journal.over()
     if succeeded:
         printed = run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip()
-        return OUTPUT + (truncate(printed, trial.search.max_observation) or "nothing was printed")
+        return OUTPUT + (truncate(unfenced(printed), trial.search.max_observation) or "nothing was printed")
     fault = _fault(run, earlier_program.count("\n") + 1 if earlier_program else 0, len(snippet.splitlines()))
     own_run = _drop_calls(run, len(earlier_run.calls)) if earlier_run else run
     trial.session.emit(FaultFound(trial.session.number, fault, NO_ATTRIBUTION))
     trial.session.record(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
-    return templates.render("codeact_failed", error=truncate(f"{fault.type}: {fault.message}{where}")).strip()
+    return templates.render("codeact_failed", error=truncate(one_line(f"{fault.type}: {fault.message}{where}"))).strip()
 
 
 def _reuse_records(earlier_run: Run | None, run: Run) -> Run:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from protocols.json_path import nodes
+from protocols.quoting import json_text
 from protocols.text.prose import estimate
 from protocols.text.words import is_identifier, stem, words
 
@@ -41,7 +42,7 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collec
     Args:
         wanted: Stems of the question's words; fields of such names are kept.
     """
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json_text(value)
     if estimate(text) <= budget:
         return text
     short = _without_noise(value) or value
@@ -49,7 +50,7 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collec
     fewer = [_first_items(main, most) for most in (60, 30, 15, 8, 4, 2, 1)]
     outlines = [_without_noise(_first_items(main, most), depth) for most, depth in ((4, 3), (1, 3), (1, 2), (1, 1))]
     for reduced in (short, flat, main, *fewer, *outlines):
-        text = json.dumps(reduced, ensure_ascii=False, default=str)
+        text = json_text(reduced)
         if estimate(text) <= budget:
             return text
     return truncate(text, budget)
@@ -173,7 +174,7 @@ def _sort(value: object) -> str:
         return truncate(f"an object with {', '.join(map(str, value)) or 'no fields'}", 100)
     if isinstance(value, list):
         return f"a list of {len(value)} items"
-    return f"the value {truncate(json.dumps(value, ensure_ascii=False, default=str), 20)}"
+    return f"the value {truncate(json_text(value), 20)}"
 
 
 def page_of(value: object, page: int, budget: int = OBSERVATION_TOKENS, wanted: Collection[str] = ()) -> str:
@@ -183,7 +184,7 @@ def page_of(value: object, page: int, budget: int = OBSERVATION_TOKENS, wanted: 
 
     Raises: ValueError: There is no such page; the message says how many there are.
     """
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json_text(value)
     pages = [text] if estimate(text) <= budget else list(_pages(value, budget, wanted))
     if not 1 <= page <= len(pages):
         inside = f"; this is {_sort(value)}: name one as path" if isinstance(value, dict) else ""
@@ -196,14 +197,14 @@ def _pages(value: object, budget: int, wanted: Collection[str]) -> Iterator[str]
     if not isinstance(value, list | dict):
         text, length = str(value), 3 * budget
         for start in range(0, len(text), length):
-            yield json.dumps(text[start : start + length], ensure_ascii=False)
+            yield json_text(text[start : start + length])
         return
     if isinstance(value, list):
         reduced = _main_fields(_without_noise(value), frozenset(wanted), scalars=True)
         assert isinstance(reduced, list)
         entries, opening, closing = [render_value(item, budget, wanted) for item in reduced], "[", "]"
     else:
-        fields = {json.dumps(str(key), ensure_ascii=False): part for key, part in value.items()}
+        fields = {json_text(str(key)): part for key, part in value.items()}
         entries = [f"{key}: {render_value(part, budget, wanted)}" for key, part in fields.items()]
         opening, closing = "{", "}"
     rows: list[str] = []

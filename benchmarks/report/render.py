@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.report.text_table import TextTable
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 __all__ = ["markdown", "print_table", "show"]
 

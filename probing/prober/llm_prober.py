@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from probing.prober.programs import unprovided_arguments
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import LimitReached
 from protocols.model import Tool
+from protocols.quoting import visible
 from protocols.render import render, sentence
 
 __all__ = ["CandidateProgram", "LLMProber"]
@@ -115,7 +116,9 @@ class LLMProber:
         length = sum(len(message.content) for message in messages) // _CHARS_PER_TOKEN
         if self._budget is not None and self._observations.tokens + length + _MAX_ANSWER_TOKENS > self._budget:
             raise LimitReached(f"the budget of {self._budget} tokens is used up")
-        answer = self._model.complete(messages, max_tokens=_MAX_ANSWER_TOKENS)
+        answer = self._model.complete(
+            [replace(m, content=visible(m.content)) for m in messages], max_tokens=_MAX_ANSWER_TOKENS
+        )
         self._observations.add_usage(tool.name, answer.usage.prompt_tokens, answer.usage.completion_tokens)
         return answer.text
 

@@ -10,7 +10,6 @@ discriminator, the words of the path, and its similarity to objects of a known n
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from protocols.dataflow.identifiers import (
 from protocols.dataflow.operations import looks_like_read
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema, Tool
+from protocols.quoting import json_text
 from protocols.schema_fields import (
     ResponseField,
     fields,
@@ -246,9 +246,7 @@ class ProtocolGraph:
     def expression(self, source: ProvidedField) -> str:
         """The expression that reads a provided field: a call with its required arguments, and the path."""
         tool = self._tools[source.tool]
-        selectors = {
-            name: json.dumps(value, ensure_ascii=False) for name, value in selector_arguments(tool, source).items()
-        }
+        selectors = {name: json_text(value) for name, value in selector_arguments(tool, source).items()}
         required = [f"{p.argument}={selectors.get(p.argument, '…')}" for p in tool.arguments if p.required]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:

@@ -44,6 +44,7 @@ from protocols.model import (
     Tool,
 )
 from protocols.naming import argument_name, tool_name, unique
+from protocols.quoting import MOST_TITLE, one_line
 from protocols.text.words import words
 
 __all__ = ["ARGUMENT", "FIXED", "NAME", "protocol"]
@@ -132,8 +133,8 @@ class _Builder:
         names = unique(tool.name for tool in tools)
         info = mapping_or_empty(self.document.get("info"))
         return Protocol(
-            title=str(info.get("title") or "API").strip(),
-            version=str(info.get("version") or ""),
+            title=one_line(str(info.get("title") or "API"), MOST_TITLE),
+            version=one_line(str(info.get("version") or ""), MOST_TITLE),
             description=str(info.get("description") or "").strip(),
             servers=self.servers,
             tools=tuple(

@@ -30,6 +30,7 @@ from protocols.functions.remote_function import NoReplyError, Remaining, RemoteC
 from protocols.mcp.address import MCPAddress
 from protocols.mcp.any_content import BROKEN, with_any_content
 from protocols.mcp.results import value_of
+from protocols.quoting import MOST_TITLE, one_line, words_of_service
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -165,8 +166,8 @@ class MCPConnection:
 
     def _changed(self, tool: str) -> str:
         return (
-            f"the MCP server {self._address.text} changed its tools: {tool[:100]} is no longer as it was listed; "
-            "start again, so that programs are written for the tools that it has now"
+            f"the MCP server {self._address.text} changed its tools: {one_line(tool, 100)} is no longer as it was "
+            "listed; start again, so that programs are written for the tools that it has now"
         )
 
 
@@ -228,7 +229,8 @@ class _Session:
                 self._over = True
                 raise NoReplyError(self._ended()) from None
             status = {types.INVALID_PARAMS: 400, types.METHOD_NOT_FOUND: 404}.get(error.code, 500)
-            raise RemoteCallError(self._clean(error.message) or "the server refused the call", status) from None
+            words = words_of_service(self._clean(error.message))
+            raise RemoteCallError(words or "the server refused the call", status) from None
         except ValidationError:
             raise RemoteCallError("the answer is no result of a tool", 500) from None
         except FutureTimeoutError:
@@ -365,8 +367,8 @@ class _Session:
         tools, problem = await self._tools(broken)
         warning = f"the MCP server {self._address.text} {problem}; the {len(tools)} tools so far are used"
         info = self._client.server_info
-        title = (info.title or info.name) if info is not None else self._address.text
-        version = info.version if info is not None else ""
+        title = one_line(info.title or info.name, MOST_TITLE) if info is not None else self._address.text
+        version = one_line(info.version, MOST_TITLE) if info is not None else ""
         instructions = self._client.instructions or ""
         warnings = (warning,) if problem else ()
         return ServerListing(title, version, instructions, tuple(tools), warnings, tuple(broken.items()))
@@ -459,7 +461,7 @@ class _Session:
         return f" ({self._clean(line)})" if line else ""
 
     def _clean(self, text: str) -> str:
-        return redact(" ".join(text.split())[:300], self._credentials)
+        return one_line(redact(text, self._credentials), 300)
 
 
 class _ErrorOutput:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from protocols.functions.remote_function import RemoteCallError
 from protocols.mcp.any_content import MOVED
+from protocols.quoting import words_of_service
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -30,7 +31,8 @@ def value_of(result: types.CallToolResult) -> object:
     texts = list(_texts(result.content))
     structured = (result.meta or {}).get(MOVED, result.structured_content)
     if result.is_error:
-        raise RemoteCallError("\n".join(texts) or _reason(structured), 400)
+        said = words_of_service("\n".join(texts) or _reason(structured))
+        raise RemoteCallError(said or "the tool failed and gives no reason", 400)
     if not texts or (isinstance(structured, dict) and structured):
         return structured
     text = texts[0] if len(texts) == 1 else ""
@@ -44,9 +46,9 @@ def value_of(result: types.CallToolResult) -> object:
 
 
 def _reason(structured: object) -> str:
-    """What a failure says without a text."""
+    """What a failure says without a text; empty if nothing."""
     if structured is None or structured in ("", {}, []):
-        return "the tool failed and gives no reason"
+        return ""
     return structured if isinstance(structured, str) else json.dumps(structured, ensure_ascii=False)
 
 

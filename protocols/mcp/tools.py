@@ -23,6 +23,7 @@ from protocols.mcp.address import read_address, server_credentials
 from protocols.mcp.connection import MCPConnection, claims_to_read
 from protocols.model import LeftOut, Protocol, Schema, tool_of
 from protocols.naming import RESERVED, argument_name, fold, unique
+from protocols.quoting import one_line
 from protocols.schema_fields import declared_types
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
             functions.append(_function(name, tool, connection, reader, turn))
         except (ProtocolError, RecursionError) as error:
             reason = str(error) or "its schemas are nested too deeply"
-            warnings.append(f"left out the tool {tool.name[:100]}: {reason}")
+            warnings.append(f"left out the tool {one_line(tool.name, 100)}: {one_line(reason)}")
             left_out.append(LeftOut("CALL", tool.name[:100], name, reason))
     for broken, reason in listing.broken:
-        warnings.append(f"left out the tool {broken[:100]}: {reason}")
+        warnings.append(f"left out the tool {one_line(broken, 100)}: {one_line(reason)}")
         left_out.append(LeftOut("CALL", broken[:100], _name(broken[:100]), reason))
     if not functions:
         raise ProtocolError(f"the MCP server {address.text} has no tools{''.join(f'; {text}' for text in warnings)}")

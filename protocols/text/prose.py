@@ -6,6 +6,8 @@ import html
 import re
 from collections.abc import Iterator
 
+from protocols.quoting import one_line
+
 __all__ = ["estimate", "first_sentence", "plain", "sentences"]
 
 _TAG = re.compile(
@@ -29,7 +31,7 @@ def plain(text: str) -> str:
     """A description without HTML, headings, emphasis and tables, in one line; names in backquotes stay."""
     text = _TABLE.sub(lambda table: f"\n[a table of {table[0].strip().count(chr(10)) - 1} rows]\n", f"{text}\n")
     text = _LINK.sub(r"\1", _TAG.sub(" ", text))
-    return " ".join(_CONTROL.sub("", html.unescape(_MARKUP.sub(" ", text))).split())
+    return one_line(_CONTROL.sub("", html.unescape(_MARKUP.sub(" ", text))))
 
 
 def sentences(text: str, most: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox.truncation import cut
 
 __all__ = ["ExitFrame", "Failure", "parse_exit_frame"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.functions.values import plain
-from protocols.text.quoting import one_line, words_of_service
+from protocols.quoting import one_line, words_of_service
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
 from sandbox.egress.allowance import Allowance
 from sandbox.egress.egress_rules import UnreachableError

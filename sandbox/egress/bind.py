@@ -18,7 +18,7 @@ from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.values import plain
 from protocols.media_types import media_kind
 from protocols.model import Parameter, Protocol, Tool
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox.body_forms import described_bytes
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, UnreachableError, has_parent_step

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from itertools import islice
 from typing import NamedTuple
 
-from protocols.text.quoting import one_line, shorten
+from protocols.quoting import one_line, shorten
 from sandbox.body_store import LargeBody
 from sandbox.truncation import nested
 

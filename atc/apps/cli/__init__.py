@@ -25,7 +25,7 @@ from atc._siblings import SIBLINGS, claim
 from atc.apps.cli.help_pages import HelpGroup, page_width
 from protocols.errors import ATCError, UsageError
 from protocols.extras import missing_extra
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

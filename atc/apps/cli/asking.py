@@ -21,7 +21,7 @@ from atc.apps.cli.reachable import open_service
 from atc.apps.tui.text import for_stream, format_answer
 from atc.options import Options
 from protocols.naming import split_namespace
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 
 if TYPE_CHECKING:
     from atc.agent import Agent

@@ -10,7 +10,7 @@ import click
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
 from atc.apps.cli.reachable import open_protocol
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 __all__ = ["check"]
 

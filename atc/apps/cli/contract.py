@@ -14,7 +14,7 @@ from atc.apps.cli.options import DocumentOptions, argument, json_option, option,
 from atc.apps.cli.reachable import open_protocol
 from protocols.errors import UsageError
 from protocols.json_path import subscripts
-from protocols.text.quoting import one_line, visible
+from protocols.quoting import one_line, visible
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType

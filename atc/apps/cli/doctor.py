@@ -64,7 +64,7 @@ def _print(layers: Sequence[Layer], checks: Sequence[Check]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from protocols.text.quoting import visible
+    from protocols.quoting import visible
 
     console = Console(highlight=False)
 

@@ -37,7 +37,7 @@ def explain(options: _Options) -> None:
     from rich.table import Table
 
     from atc.agent import Agent
-    from protocols.text.quoting import visible
+    from protocols.quoting import visible
 
     query = options.query.strip()
     if not query:

@@ -190,6 +190,6 @@ def _answer(question: str, choices: Sequence[str], instead: str, *, optional: bo
 
 def _plain(text: str) -> str:
     """Text of a document in one line that cannot act on the terminal."""
-    from protocols.text.quoting import visible
+    from protocols.quoting import visible
 
     return " ".join(visible(text).split())

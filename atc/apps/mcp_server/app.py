@@ -22,6 +22,7 @@ from atc.apps.server.keys import ApiKeys
 from atc.apps.tui.parts import call_text, fault_text
 from atc.events import CallMade, Event, FaultFound, ProgramWritten, SolveEnded
 from protocols.errors import ATCError
+from protocols.quoting import MOST_TITLE, one_line
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -44,11 +45,12 @@ Program = Annotated[
 def create_server(service: ToolService, version: str) -> MCPServer[Any]:
     """The server with its five tools; `ToolAnnotations.read_only_hint` follows from the writes policy."""
     api = service.protocol
+    title = one_line(api.title, MOST_TITLE).replace('"', "'")
     server: MCPServer[Any] = MCPServer(
         "atc",
-        title=f"atc: {api.title}",
+        title=f"atc: {title}",
         version=version,
-        instructions=f"Answers questions with {len(api.tools)} tools of {api.title}, and runs programs that call them. "
+        instructions=f'Answers questions with {len(api.tools)} tools of "{title}", and runs programs that call them. '
         "Find tools with search_tools, read describe_tool, then write one program; or let solve do all of it.",
         log_level="WARNING",
         subscriptions=False,
@@ -56,7 +58,7 @@ def create_server(service: ToolService, version: str) -> MCPServer[Any]:
     looks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     acts = ToolAnnotations(read_only_hint=service.changes_nothing, open_world_hint=not service.simulated)
 
-    @server.tool(title=f"Answer a question with {api.title}", annotations=acts)
+    @server.tool(title=f"Answer a question with {title}", annotations=acts)
     async def solve(query: Query, context: Context[Any, Any]) -> SolvedQuestion:
         """Answer a question with the API: a model writes a program, which is run, and revised when it fails."""
         done = 0
@@ -68,7 +70,7 @@ def create_server(service: ToolService, version: str) -> MCPServer[Any]:
                     done += 1
                     await context.report_progress(done, message=text)
         except ATCError as error:
-            raise ToolFailed(str(error)) from None
+            raise ToolFailed(one_line(str(error))) from None
         raise ToolFailed("the solve ended without a solution")
 
     @server.tool(title="Check a program without running it", annotations=looks)
@@ -101,7 +103,7 @@ async def _in_thread(action: Callable[P, Result], *args: P.args, **kwargs: P.kwa
     try:
         return await anyio.to_thread.run_sync(functools.partial(action, *args, **kwargs))
     except ATCError as error:
-        raise ToolFailed(str(error)) from None
+        raise ToolFailed(one_line(str(error))) from None
 
 
 def _progress(event: Event) -> str:
@@ -112,7 +114,7 @@ def _progress(event: Event) -> str:
         case CallMade(attempt, call):
             return f"attempt {attempt}: {call_text(call)}"
         case FaultFound(attempt, fault):
-            return f"attempt {attempt}: {fault_text(fault).partition(chr(10))[0]}"
+            return f"attempt {attempt}: {one_line(fault_text(fault))}"
     return ""
 
 

@@ -22,7 +22,7 @@ from atc.program.edits import line_diff
 from atc.search_tree import SearchNode
 from atc.solution import Solution
 from protocols.json_path import readable_path
-from protocols.text.quoting import shorten, visible
+from protocols.quoting import shorten, visible
 
 __all__ = ["BASE_STYLE", "page_environment", "trace_page"]
 

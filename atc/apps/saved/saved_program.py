@@ -29,7 +29,7 @@ from atc.solution import Solution
 from protocols.errors import ProgramRefused, UsageError
 from protocols.model import Protocol
 from protocols.naming import split_namespace
-from protocols.text.quoting import shorten, visible
+from protocols.quoting import shorten, visible
 from sandbox.language.parsing import parse_program
 from sandbox.language.policy import compile_program
 

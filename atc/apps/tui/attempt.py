@@ -12,7 +12,7 @@ from rich.text import Text
 from atc.apps.tui.code import program_code, revision_code
 from atc.apps.tui.parts import ATTRIBUTION_REASONS, attribution_text, call_row, fault_text
 from atc.fault import Attribution, Fault
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 from sandbox.records import CallRecord
 
 __all__ = ["attempt_parts", "revision_reason"]

@@ -16,7 +16,7 @@ from atc.apps.tui.detail import SolutionScreen
 from atc.apps.tui.nodes import TEXT_WIDTH
 from atc.apps.tui.parts import STANDING_STYLES
 from atc.apps.tui.stored import DAMAGED, StoredSolution, stored_solutions
-from protocols.text.quoting import one_line, visible
+from protocols.quoting import one_line, visible
 
 __all__ = ["SolutionBrowser"]
 

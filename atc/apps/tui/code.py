@@ -7,7 +7,7 @@ from difflib import SequenceMatcher, unified_diff
 from rich.console import RenderableType
 from rich.syntax import Syntax
 
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 __all__ = ["program_code", "revision_code", "revision_lines"]
 

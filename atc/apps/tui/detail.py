@@ -23,7 +23,7 @@ from atc.apps.tui.tree import tree_text
 from atc.solution import Solution
 from atc.solution_file import read_solution
 from protocols.errors import UsageError
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 __all__ = ["SolutionScreen"]
 

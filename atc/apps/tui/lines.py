@@ -36,7 +36,7 @@ from atc.events import (
     SolveStarted,
 )
 from atc.search_tree import SearchNode
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 
 __all__ = ["LineView"]
 

@@ -54,7 +54,7 @@ from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.search_tree import SearchNode
 from atc.solution import Solution
-from protocols.text.quoting import shorten, visible
+from protocols.quoting import shorten, visible
 from sandbox.records import CallRecord
 
 __all__ = ["LiveView"]

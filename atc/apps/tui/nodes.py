@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from atc.apps.tui.text import value_text
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 
 __all__ = [
     "changed_line",

@@ -17,7 +17,7 @@ from atc.models.base import Progress
 from atc.models.prices import dollars
 from atc.solution import Solution, Standing
 from protocols.json_path import readable_path
-from protocols.text.quoting import shorten, visible
+from protocols.quoting import shorten, visible
 from sandbox.records import CallRecord
 
 __all__ = [

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from protocols.json_path import Step, readable_path
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 from sandbox.egress.write_plan import PlannedValue, PlannedWrite, WriteDifference, WritePlan
 
 __all__ = ["MOST", "WIDEST", "difference_lines", "place_text", "plan_lines", "plan_review", "shortened", "unhidden"]

@@ -13,7 +13,7 @@ from textual.widgets.tree import TreeNode
 from atc.apps.tui.nodes import TEXT_WIDTH
 from atc.apps.tui.parts import call_row
 from atc.solution import Attempt
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 from sandbox.records import CallRecord
 
 __all__ = ["CallTree"]

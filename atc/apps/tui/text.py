@@ -10,7 +10,7 @@ import ast
 import json
 from typing import TextIO
 
-from protocols.text.quoting import shorten, visible
+from protocols.quoting import shorten, visible
 
 __all__ = ["first_line", "for_stream", "format_answer", "value_text"]
 

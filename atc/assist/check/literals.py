@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -14,6 +13,7 @@ from protocols.calls.binding import check_argument
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.errors import DoubtfulCall, ToolError
 from protocols.model import Protocol, Tool
+from protocols.quoting import json_text
 from protocols.text.words import SEARCHES
 
 __all__ = ["hallucinated_identifiers", "placeholders", "wrong_constants"]
@@ -148,7 +148,7 @@ def _search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], n
             continue
         values = {search: name, **selector_arguments(tool, source)}
         if values.keys() >= set(required):
-            texts = (f"{argument}={json.dumps(value, ensure_ascii=False)}" for argument, value in values.items())
+            texts = (f"{argument}={json_text(value)}" for argument, value in values.items())
             arguments = ", ".join(texts)
             return f"{tool.name}({arguments}){source.accessor()}"
     return None

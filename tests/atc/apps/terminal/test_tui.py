@@ -28,7 +28,7 @@ from atc.events import (
 from atc.fault import Attribution, Fault
 from atc.models import Progress, Usage
 from atc.solution import Attempt, Solution
-from protocols.text.quoting import visible
+from protocols.quoting import visible
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 
 WRONG = 'films = GET_search_film(query="Dune")\nprint(GET_film_film_id_credits(film_id=films[0]["uid"])["crew"])\n'

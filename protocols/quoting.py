@@ -7,13 +7,16 @@ with a visible sign for each such character; a text without them stays as it is.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
-__all__ = ["one_line", "shorten", "unfenced", "visible", "words_of_service"]
+__all__ = ["MOST_TITLE", "json_text", "one_line", "shorten", "unfenced", "visible", "words_of_service"]
 
 _UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
-_FENCE = re.compile(r"`{3,}|~{3,}")
+_FENCE = re.compile(r"`{3,}")
+MOST_TITLE = 100
+"""Characters of the title of a document or a server."""
 _MOST_SAID = 600
 """Characters of what a service says: six wrong fields of a form fit, and a prompt bears it."""
 _JOINERS = {"\u200c", "\u200d", "\u00ad"}
@@ -39,6 +42,13 @@ def one_line(text: str, most: int | None = None) -> str:
     beginning = text if most is None else text[: 4 * most]
     line = unfenced(visible(" ".join(beginning.split())))
     return line if most is None else shorten(line, most)
+
+
+def json_text(value: object) -> str:
+    """A value as JSON that is read back exactly, in one line, with escapes for fences and for what is not seen."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = _FENCE.sub(lambda fence: r"\u0060" * len(fence[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if _sign(match) == match[0] else json.dumps(match[0])[1:-1], text)
 
 
 def words_of_service(text: str) -> str:
