@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from protocols.quoting import one_line
+from protocols.quoting import unfenced, visible
 
 __all__ = ["estimate", "first_sentence", "plain", "sentences"]
 
@@ -28,10 +28,14 @@ def estimate(text: str) -> int:
 
 
 def plain(text: str) -> str:
-    """A description without HTML, headings, emphasis and tables, in one line; names in backquotes stay."""
+    """A description without HTML, headings, emphasis and tables, in one line; names in backquotes stay.
+
+    So do examples between two fences: within a line they begin no block, and no fence is left open.
+    """
     text = _TABLE.sub(lambda table: f"\n[a table of {table[0].strip().count(chr(10)) - 1} rows]\n", f"{text}\n")
     text = _LINK.sub(r"\1", _TAG.sub(" ", text))
-    return one_line(_CONTROL.sub("", html.unescape(_MARKUP.sub(" ", text))))
+    line = visible(" ".join(_CONTROL.sub("", html.unescape(_MARKUP.sub(" ", text))).split()))
+    return unfenced(line) if line.count("```") % 2 else line
 
 
 def sentences(text: str, most: int) -> str:
