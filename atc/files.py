@@ -19,7 +19,6 @@ __all__ = [
     "make_folder",
     "open_to_append",
     "read_lines",
-    "read_text",
     "to_json",
     "write_json",
     "write_text",
@@ -63,17 +62,6 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
         write_whole(path, text, mode)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def read_text(path: Path, most: int = 64 * 1024 * 1024) -> str:
-    """A file's text. Raises: OSError; UnicodeDecodeError; UsageError: It has more than `most` bytes, or is no file."""
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no file")
-    with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise UsageError(f"{path} has more than {most:,} bytes, which is no file of this kind")
-    return data.decode("utf-8")
 
 
 def make_folder(path: Path) -> None:

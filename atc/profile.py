@@ -7,14 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from atc.files import read_text
 from protocols.errors import UsageError
+from protocols.private_files import read_bounded
 
 __all__ = ["FEATURES", "LARGE", "PROFILES", "SMALL", "TINY", "Profile", "open_profile", "profile_of", "without"]
-
-
-_MOST_BYTES = 1 << 20
-"""Bytes of a profile that is read; one has some hundreds."""
 
 
 def _feature(text: str) -> Any:
@@ -155,7 +151,7 @@ def open_profile(name: str) -> Profile:
     import yaml
 
     try:
-        data = yaml.safe_load(read_text(file, _MOST_BYTES))
+        data = yaml.safe_load(read_bounded(file))
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as a profile: {error}") from None
     if not isinstance(data, dict) or data.get("base") not in PROFILES:

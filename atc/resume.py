@@ -6,6 +6,8 @@ passing reason (no model, no API, Ctrl-C, a limit, a write that was not allowed)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -36,6 +38,16 @@ __all__ = [
 _RETRYABLE = ("model_error", "api_error", "interrupted")
 
 
+@contextmanager
+def _readable(journal: Journal) -> Iterator[None]:
+    """A journal whose notes have another form than they are written in is a UsageError."""
+    try:
+        yield
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError):
+        where = journal.file or "the journal in memory"
+        raise UsageError(f"{where} is damaged; move it away and start a new one") from None
+
+
 def note_question(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
     """Record the question; returns the day on which it was asked first, which the prompt names.
 
@@ -46,11 +58,13 @@ def note_question(journal: Journal, query: str, protocol: Protocol, today: str) 
         journal.note("solve", {"query": query, "protocol": protocol.digest, "today": today})
         return today
     where = f"the journal {journal.file or 'in memory'}"
-    if noted["query"] != query:
-        raise UsageError(f"{where} belongs to another question: {noted['query']}")
-    if noted["protocol"] != protocol.digest:
-        raise UsageError(f"{where} belongs to another document, or it has changed since; start anew with a new journal")
-    return str(noted["today"])
+    with _readable(journal):
+        if noted["query"] != query:
+            raise UsageError(f"{where} belongs to another question: {noted['query']}")
+        if noted["protocol"] != protocol.digest:
+            text = f"{where} belongs to another document, or it has changed since; start anew with a new journal"
+            raise UsageError(text)
+        return str(noted["today"])
 
 
 def note_time(journal: Journal, now: datetime) -> datetime:
@@ -59,7 +73,8 @@ def note_time(journal: Journal, now: datetime) -> datetime:
     if noted is None:
         journal.note("now", now.isoformat())
         return now
-    return datetime.fromisoformat(noted)
+    with _readable(journal):
+        return datetime.fromisoformat(noted)
 
 
 def recorded_completion(journal: Journal, position: int, request_key: str) -> Completion | None:
@@ -67,7 +82,8 @@ def recorded_completion(journal: Journal, position: int, request_key: str) -> Co
     entry = journal.answered(position, request_key)
     if not entry:
         return None
-    return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"], read_calls(entry.get("calls", ())))
+    with _readable(journal):
+        return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"], read_calls(entry.get("calls", ())))
 
 
 def note_cut_answer(journal: Journal, usage: Usage) -> None:
@@ -77,7 +93,8 @@ def note_cut_answer(journal: Journal, usage: Usage) -> None:
 
 def cut_answers(journal: Journal) -> Usage:
     """What the answers cost that were cut."""
-    return Usage(**(journal.noted("cut answers") or {}))
+    with _readable(journal):
+        return Usage(**(journal.noted("cut answers") or {}))
 
 
 def note_open_request(journal: Journal, position: int, request_key: str, usage: Usage) -> None:
@@ -92,10 +109,13 @@ def close_request(journal: Journal) -> None:
 
 def lost_requests(journal: Journal) -> Usage:
     """The estimate of the requests of earlier runs that were sent, and whose answers nobody took."""
-    lost = Usage(**(journal.noted("lost requests") or {}))
     entry = journal.noted("open request")
-    if entry and journal.answered(entry["position"], entry["request"]) is None:
-        lost += Usage(**entry["usage"])
+    with _readable(journal):
+        lost = Usage(**(journal.noted("lost requests") or {}))
+        is_open = entry and journal.answered(entry["position"], entry["request"]) is None
+        if is_open:
+            lost += Usage(**entry["usage"])
+    if is_open:
         journal.note("lost requests", asdict(lost))
         close_request(journal)
     return lost
@@ -114,6 +134,12 @@ def note_solution(journal: Journal, solution: Solution) -> None:
 def recorded_solution(journal: Journal) -> dict[str, Any] | None:
     """The solution as JSON, with its `exit_code`; None without one."""
     data: dict[str, Any] | None = journal.noted("solution")
+    if data is not None:
+        from atc.solution_file import solution_of
+
+        with _readable(journal):
+            solution_of(data, str(journal.file))
+            int(data["exit_code"])
     return data
 
 

@@ -5,6 +5,7 @@ Anybody who could have made or linked a file could read or choose its content.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -13,7 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["folder_locked", "make_private_folder", "not_ours", "not_trusted", "write_whole"]
+__all__ = ["folder_locked", "make_private_folder", "not_ours", "not_trusted", "read_bounded", "write_whole"]
+
+
+def read_bounded(path: Path, most: int = 1 << 20) -> str:
+    """The text of a file that a person writes. Raises: OSError: Also if it has more than `most` bytes; UnicodeError."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes, and no such file has", str(path))
+    return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write_whole(path: Path, text: str, mode: int = 0o600) -> None:

@@ -12,13 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from atc.files import read_text
 from protocols.errors import UsageError
+from protocols.private_files import read_bounded
 
 __all__ = ["Price", "Prices", "dollars", "read_prices"]
-
-_MOST_BYTES = 1 << 20
-"""Bytes of a price table that is read; ours has 4,000."""
 
 _OWN = ("local:", "openvino:", "hf:")
 """Models that run on the user's machine."""
@@ -135,7 +132,7 @@ def _shipped() -> Prices:
 
 def _text(file: Path) -> str:
     try:
-        return read_text(file, _MOST_BYTES)
+        return read_bounded(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise UsageError(f"the price table {file} cannot be read: {reason}") from None

@@ -15,6 +15,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.extras import needs_extra
+from protocols.private_files import read_bounded
 
 __all__ = ["MIN_SECRET", "SOURCES", "SecretSource"]
 
@@ -123,7 +124,7 @@ def _from_file(option: str, place: str) -> tuple[str, str]:
         path = Path(place).expanduser()
         if path.exists() or (path.parent != Path() and path.parent.is_dir()):
             where = f"the file {place}"
-        return path.read_text("utf-8"), where
+        return read_bounded(path), where
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a text file"
         raise UsageError(f"{option}: {where} cannot be read: {reason}") from None

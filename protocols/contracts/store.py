@@ -22,7 +22,7 @@ from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
 from protocols.private_files import folder_locked, make_private_folder, write_whole
-from protocols.text.quoting import one_line
+from protocols.quoting import one_line
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 

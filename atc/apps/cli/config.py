@@ -21,7 +21,7 @@ from click.core import ParameterSource
 
 from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
-from protocols.private_files import not_trusted
+from protocols.private_files import not_trusted, read_bounded
 
 __all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "read_config", "settle"]
 
@@ -106,10 +106,10 @@ def read_config(commands: Sequence[str], warn: Callable[[str], None]) -> Config 
         return None
     file, explicit = config
     try:
-        data = tomllib.loads(file.read_text("utf-8"))
+        data = tomllib.loads(read_bounded(file))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file} is no TOML: {error}; correct it, or go without it: ATC_CONFIG={os.devnull}") from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     for key, value in data.items():
         if isinstance(value, dict) and key not in commands:

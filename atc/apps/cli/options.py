@@ -20,6 +20,7 @@ from atc.apps.cli import CONFIG
 from atc.apps.cli.flags import FLAGS, RealRange, click_settings, with_values
 from atc.options import Options
 from protocols.errors import UsageError
+from protocols.private_files import read_bounded
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -240,9 +241,11 @@ class DocumentOptions:
 
 
 def read_program(file: Path) -> str:
-    """The text of a program, of stdin for `-`. Raises: UsageError: It is no text."""
+    """The text of a program, of stdin for `-`. Raises: UsageError: It is no text, or larger than any program."""
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
+        return sys.stdin.read() if str(file) == "-" else read_bounded(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{file} is not a program: it is no UTF-8 text ({error.reason} at byte {error.start})"

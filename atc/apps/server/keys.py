@@ -11,6 +11,7 @@ from typing import Any
 
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
+from protocols.private_files import read_bounded
 
 __all__ = ["LOCAL", "ApiKeys", "Client", "read_keys"]
 
@@ -66,7 +67,7 @@ def read_keys(file: Path, *, limits: bool = True) -> ApiKeys:
     Empty lines and lines that begin with `#` are left out. Raises: UsageError: it never holds a key.
     """
     try:
-        lines = file.read_text("utf-8").splitlines()
+        lines = read_bounded(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise UsageError(f"the key file {file} cannot be read: {reason}") from None
