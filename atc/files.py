@@ -12,6 +12,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.private_files import make_private_folder, not_ours, write_whole
+from protocols.quoting import escaped
 
 __all__ = [
     "append_line",
@@ -26,14 +27,8 @@ __all__ = [
 
 
 def to_json(data: object) -> str:
-    """Indented JSON with a line end. Non-ASCII text is escaped only where it has no UTF-8 form."""
-    text = json.dumps(data, indent=2, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        # A lone surrogate, which an API may well send inside a string.
-        text = json.dumps(data, indent=2)
-    return text + "\n"
+    """Indented JSON with a line end. Non-ASCII text is escaped only where it is not seen, or has no UTF-8 form."""
+    return f"{escaped(json.dumps(data, indent=2, ensure_ascii=False))}\n"
 
 
 def write_json(path: Path, data: object, *, private: bool = False) -> None:

@@ -308,4 +308,4 @@ class _Loop:
 
 def _ended(status: Status, fault: Fault) -> TryEnded:
     """The end of a try with its last fault."""
-    return TryEnded(status, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)
+    return TryEnded(status, fault.type, one_line(f"{fault.type}: {fault.message}" if fault.message else fault.type))

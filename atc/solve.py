@@ -34,6 +34,7 @@ from atc.turns import Turn, conversation_so_far
 from atc.wording import worded
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
+from protocols.quoting import one_line
 from sandbox import Journal, Limits, Run
 from sandbox.egress.egress_rules import BaseURL
 from sandbox.egress.writes import Writes
@@ -333,7 +334,7 @@ class Solve:
             return _Outcome("answered", "", answer, kind.read(text))
         wrong = replace(last, stage="answer", fault=fault, attribution=NO_ATTRIBUTION)
         self.session.retell([*self.session.attempts[:-1], wrong])
-        return _Outcome("failed", f"{fault.type}: {fault.message}")
+        return _Outcome("failed", one_line(f"{fault.type}: {fault.message}"))
 
     def solution(self, outcome: _Outcome) -> Solution:
         """What came of it."""

@@ -269,11 +269,10 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
 
 
 def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
-    from atc.apps.cli import say
-    from atc.files import to_json
+    from atc.apps.cli import print_json, say
 
     if options.as_json:
-        click.echo(to_json(report.to_json()), nl=False)
+        print_json(report.to_json())
     else:
         _print_report(report)
     for error in report.internal_errors:
@@ -359,7 +358,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     from rich.markup import escape
     from rich.table import Table
 
-    from atc.files import to_json
+    from atc.apps.cli import print_json
     from probing.document import usage_examples
     from probing.drift import detect_drift, is_breaking
     from probing.live import ProbeProgress
@@ -374,7 +373,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     if as_json:
         names = ("tool", "kind", "where", "text", "breaking")
         rows = [(change.tool, change.kind, change.path, change.text, is_breaking(change)) for change in changes]
-        click.echo(to_json([dict(zip(names, row, strict=True)) for row in rows]), nl=False)
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
         return 1 if broken else 0
     table = Table()
     for column in ("tool", "change", "where", "what"):
@@ -419,7 +418,7 @@ def _serialize(document: dict[str, object], out: Path) -> str:
 
 def _print_report(report: ProbeReport) -> None:
     """Print the tools by outcome, grouped by reason, and one line of totals."""
-    from protocols.quoting import visible
+    from protocols.quoting import one_line
 
     totals = report.to_json()["totals"]
     for outcome in totals["outcomes"]:
@@ -427,7 +426,7 @@ def _print_report(report: ProbeReport) -> None:
         click.echo(f"{outcome.replace('_', ' ')}: {len(findings)}")
         reasons: dict[str, list[str]] = {}
         for finding in findings:
-            reasons.setdefault("" if finding.is_complete else visible(finding.reason), []).append(finding.tool)
+            reasons.setdefault("" if finding.is_complete else one_line(finding.reason), []).append(finding.tool)
         for reason, names in reasons.items():
             if reason:
                 click.echo(f"  {reason}")

@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 
-__all__ = ["MOST_TITLE", "json_text", "one_line", "shorten", "unfenced", "visible", "words_of_service"]
+__all__ = ["MOST_TITLE", "escaped", "json_text", "one_line", "shorten", "unfenced", "visible", "words_of_service"]
 
 _UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
 _FENCE = re.compile(r"`{3,}")
@@ -46,8 +46,12 @@ def one_line(text: str, most: int | None = None) -> str:
 
 def json_text(value: object) -> str:
     """A value as JSON that is read back exactly, in one line, with escapes for fences and for what is not seen."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    text = _FENCE.sub(lambda fence: r"\u0060" * len(fence[0]), text)
+    text = escaped(json.dumps(value, ensure_ascii=False, default=str))
+    return _FENCE.sub(lambda fence: r"\u0060" * len(fence[0]), text)
+
+
+def escaped(text: str) -> str:
+    """A text in JSON, with escapes for what is not seen and for lone surrogates; it is read back exactly."""
     return _UNSAFE.sub(lambda match: match[0] if _sign(match) == match[0] else json.dumps(match[0])[1:-1], text)
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 
 from atc import Agent
+from atc.apps.cli import main
 from protocols import load
 from protocols.quoting import json_text, one_line, visible, words_of_service
-from tests.protocols.wire.service import Service
+from tests.protocols.wire.service import Arrived, Service
 from tests.scripted import ScriptedModel
 from tests.security.poisoned import POISON, acts, poisoned_document, poisoned_reply
 
@@ -29,15 +36,18 @@ PROGRAMS = {
 MODES = ["attribute", "naive", "none", "react", "codeact", "dfsdt", "restgpt", "conagents"]
 
 
+def reply(request: Arrived) -> tuple[int, dict[str, str], object]:
+    """A poisoned reply, or a poisoned error."""
+    if request.path.endswith("bad"):
+        return 400, {}, {"message": POISON, "errors": [{"loc": [POISON], "msg": POISON}]}
+    return 200, {}, poisoned_reply()
+
+
 def prompts(mode: str, profile: str, *answers: str) -> list[str]:
     """All that a model is told while it writes these answers."""
     model = ScriptedModel(*answers)
     with Service() as service:
-        service.handle = lambda request: (
-            (400, {"X-Reason": "a"}, {"message": POISON, "errors": [{"loc": [POISON], "msg": POISON}]})
-            if request.path.endswith("bad")
-            else (200, {}, poisoned_reply())
-        )
+        service.handle = reply
         with Agent(load(poisoned_document(service.url)), model, mode, profile=profile, writes="deny") as agent:
             agent.solve("Which notes of kind evil are there?")
             return [message.content for turn in model.asked for message in turn if message.role != "assistant"]
@@ -49,7 +59,7 @@ def test_no_prompt_of_a_revision_has_it_raw(program: str, profile: str) -> None:
     """First prompt, error, facts about replies, documentation of the tool to blame."""
     texts = prompts("attribute", profile, *[f"```python\n{PROGRAMS[program]}\n```"] * 4)
 
-    assert [found for text in texts if (found := acts(text))] == []
+    assert [part for text in texts if (part := acts(text))] == []
 
 
 @pytest.mark.parametrize("profile", ["small", "large"])
@@ -62,7 +72,7 @@ def test_no_prompt_of_a_mode_has_it_raw(mode: str, profile: str) -> None:
     answers = snippets if mode in ("codeact", "attribute", "naive", "none") else []
     answers += [text for call in calls for text in (*roles, f"Thought: try\nAction: {call}")]
 
-    assert [found for text in prompts(mode, profile, *answers) if (found := acts(text))] == []
+    assert [part for text in prompts(mode, profile, *answers) if (part := acts(text))] == []
 
 
 @pytest.mark.parametrize("text", ["plain", "ü 中 😀", 'a "quoted" text', "`name`", "a\tb"])
@@ -77,3 +87,42 @@ def test_what_is_quoted_is_one_line_and_cut() -> None:
     assert acts(one_line(POISON)) == acts(json_text(POISON)) == acts(words_of_service(POISON)) == ""
     assert len(one_line(POISON * 1000, 80)) == 80
     assert words_of_service('say "no"\nnow') == "the service said \"say 'no' now\""
+
+
+COMMANDS: list[tuple[str, ...]] = [
+    ("explain", "Which notes of kind evil are there?"),
+    ("explain", "--profile", "large", "--json", "Which notes?"),
+    ("contract", "show"),
+    ("contract", "show", "GET_notes"),
+    ("check",),
+    ("check", "--json"),
+    ("init",),
+    ("run",),
+    ("run", "--json"),
+    ("solve", "--verbose", "--writes", "deny", "Which notes?"),
+    ("solve", "--json", "--writes", "deny", "Which notes?"),
+]
+
+
+@pytest.mark.parametrize(
+    "program", ["a message that is raised again", "a key that is missing", "an error of the service"]
+)
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_command_prints_it_raw(
+    command: tuple[str, ...], program: str, tmp_path: Path, endpoint: Callable[..., None]
+) -> None:
+    """Neither on stdout nor on stderr, as text or as JSON, nor does a command fail of it."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAMS[program])
+    endpoint(f"```python\n{PROGRAMS[program]}\n```")
+    with Service() as service, chdir(tmp_path):
+        service.handle = reply
+        document = tmp_path / "api.json"
+        document.write_text(json.dumps(poisoned_document(service.url)))
+        options = {"check": ["--api", "api.json", "program.py"], "run": ["--api", "api.json", "program.py"]}
+        options |= {"init": ["api.json"], "solve": ["--api", "api.json", "--model", "openai:scripted"]}
+        outcome = CliRunner().invoke(main, [*command, *options.get(command[0], ["--api", "api.json"])])
+    written = (tmp_path / "atc.toml").read_text() if command[0] == "init" else ""
+
+    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
+    assert acts(outcome.stdout + outcome.stderr + written) == ""

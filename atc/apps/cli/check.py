@@ -10,7 +10,7 @@ import click
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
 from atc.apps.cli.reachable import open_protocol
-from protocols.quoting import visible
+from protocols.quoting import one_line
 
 __all__ = ["check"]
 
@@ -52,5 +52,5 @@ def check(options: _Options) -> None:
     else:
         for diagnostic in diagnostics:
             line = f"{options.file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"
-            click.echo(visible(line).replace("\n", "␊"))
+            click.echo(one_line(line))
     click.get_current_context().exit(1 if diagnostics else 0)

@@ -37,7 +37,7 @@ def explain(options: _Options) -> None:
     from rich.table import Table
 
     from atc.agent import Agent
-    from protocols.quoting import visible
+    from protocols.quoting import one_line, visible
 
     query = options.query.strip()
     if not query:
@@ -71,7 +71,9 @@ def explain(options: _Options) -> None:
         table.add_column(column, overflow="fold")
     for name in opened.ranked:
         detail = "whole" if name in opened.details else "in a line"
-        table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), detail)
+        table.add_row(
+            name, ", ".join(escape(one_line(alias)) for alias, tool in aliases.items() if tool == name), detail
+        )
     console.print(table)
     for field, value in opened.speaks_of.items():
         console.print(f'the question speaks of "{escape(visible(value))}", a value of {escape(visible(field))}')

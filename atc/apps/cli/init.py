@@ -22,6 +22,7 @@ from atc.apps.cli.find_document import documents_in, open_document
 from atc.apps.cli.options import agent_options, argument, option, takes
 from atc.options import Options
 from protocols.errors import UsageError
+from protocols.quoting import escaped, one_line
 
 if TYPE_CHECKING:
     from protocols.model import Protocol, SecurityScheme
@@ -53,6 +54,8 @@ $without
 # simulate = true
 """)
 
+_MOST_COMMENT = 200
+"""Characters of a text of the document in a comment."""
 _KINDS = {"bearer": "TOKEN", "oauth2": "TOKEN", "apiKey": "API_KEY", "basic": "USER_PASSWORD"}
 """What a variable with a credential is called, by the kind of its scheme."""
 
@@ -187,7 +190,7 @@ def _text(setup: _Setup) -> str:
     only = f"only = {json.dumps(setup.only, ensure_ascii=False)}\n" if setup.only else ""
     leaves_out = not setup.deletions and any(tool.method == "DELETE" for tool in protocol.tools)
     return _FILE.substitute(
-        title=_line(_title(protocol)),
+        title=one_line(_title(protocol), _MOST_COMMENT),
         api=_quoted(setup.spec),
         base_url=f"base-url = {_quoted(setup.base_url)}\n" if setup.base_url else _base_url(protocol, setup.spec),
         auth=_auth(_credentials(protocol), _required(protocol), setup.auth),
@@ -253,14 +256,14 @@ def _base_url(protocol: Protocol, spec: str) -> str:
     path = _server_path(protocol)
     example = f"# base-url = {_quoted(f'https://HOST{path}')}\n"
     if servers:
-        return f"# Where the API is, if not at {_line(servers[0])}:\n{example}"
+        return f"# Where the API is, if not at {one_line(servers[0], _MOST_COMMENT)}:\n{example}"
     return f"# The document names no server: fill this in, or rehearse with --simulate.\n{example}"
 
 
 def _server_path(protocol: Protocol) -> str:
     """The path of the document's server, `/v1` or empty: what a base URL without a path gets."""
     path = urlsplit(protocol.servers[0].url).path.strip("/") if protocol.servers else ""
-    return f"/{_line(path)}" if path else ""
+    return f"/{one_line(path, _MOST_COMMENT)}" if path else ""
 
 
 def _without_server(spec: str) -> bool:
@@ -296,7 +299,10 @@ def _steps(setup: _Setup) -> list[str]:
     prefixes = {scheme.name: scheme.prefix for scheme in protocol.security_schemes if scheme.prefix}
     for name, variable in zip(_required(protocol), setup.variables, strict=False):
         if name in prefixes:
-            steps.append(f'the document says that the value of {variable} begins with "{_line(prefixes[name])} "')
+            steps.append(
+                f"the document says that the value of {variable} begins with "
+                f'"{one_line(prefixes[name], _MOST_COMMENT)} "'
+            )
     return steps
 
 
@@ -330,9 +336,4 @@ def _first_question(setup: _Setup, *, offers: bool) -> None:
 
 def _quoted(text: str) -> str:
     """A TOML string."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _line(text: str) -> str:
-    """Text of a document for a comment: one line, and nothing that is no character."""
-    return "".join(char if char.isprintable() else " " for char in text)[:200].strip()
+    return escaped(json.dumps(text, ensure_ascii=False))

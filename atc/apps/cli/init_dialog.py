@@ -18,6 +18,7 @@ import click
 from atc.apps.cli import say
 from atc.apps.cli.find_document import documents_in, open_document
 from protocols.errors import ATCError, ProtocolError, UsageError
+from protocols.quoting import one_line
 
 if TYPE_CHECKING:
     from protocols.model import Protocol
@@ -132,7 +133,7 @@ def ask_only(protocol: Protocol) -> tuple[str, ...]:
         return ()
     say(f"{len(protocol.tools)} operations, by {'tag' if tags else 'path'}:")
     for number, (name, count) in enumerate(groups, 1):
-        click.echo(f"  {number:2} {_plain(name)} ({count})", err=True)
+        click.echo(f"  {number:2} {one_line(name)} ({count})", err=True)
     while True:
         text = click.prompt("Which ones? Numbers between commas, or Enter for all", "", show_default=False, err=True)
         try:
@@ -180,16 +181,9 @@ def ask_deletions(protocol: Protocol) -> bool:
 def _answer(question: str, choices: Sequence[str], instead: str, *, optional: bool = False) -> str:
     """One of the choices by its number, the first one on Enter, or what is typed in their place."""
     for number, choice in enumerate(choices, 1):
-        click.echo(f"  {number:2} {_plain(choice)}", err=True)
+        click.echo(f"  {number:2} {one_line(choice)}", err=True)
     what = f"A number, or {instead}" if choices else instead[0].upper() + instead[1:]
     default = "1" if choices else "" if optional else None
     text = str(click.prompt(f"{question} {what}", default=default, show_default=bool(default), err=True)).strip()
     is_number = text.isdecimal() and 0 < int(text) <= len(choices)
     return choices[int(text) - 1] if is_number else text
-
-
-def _plain(text: str) -> str:
-    """Text of a document in one line that cannot act on the terminal."""
-    from protocols.quoting import visible
-
-    return " ".join(visible(text).split())

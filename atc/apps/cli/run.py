@@ -31,6 +31,7 @@ from atc.apps.tui.held_back import HeldBack
 from atc.apps.tui.text import for_stream
 from atc.options import Options
 from protocols.errors import APIError, LimitReached, ProgramRefused
+from protocols.quoting import one_line
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def _message(run: Run, name: str) -> str:
         return f"{name}, {error.message}{snippet}"
     place = f"{name}, line {error.line}" if error.line else name
     kind = "" if run.outcome == "limit" else f"{error.type}: "
-    return "\n".join([f"{place}: {kind}{error.message}{snippet}", *evidence(run)[:3]])
+    return "\n".join([f"{place}: {kind}{one_line(error.message)}{snippet}", *evidence(run)[:3]])
 
 
 def _exit_code(run: Run) -> int:

@@ -76,6 +76,7 @@ def simulate(options: _Options) -> None:
     opens a world of its own, POST BASE_URL/__reset__ undoes its writes, DELETE /__session__/ID ends it.
     """
     from protocols import load
+    from protocols.quoting import one_line
     from protocols.simulator import Simulator
 
     protocol = chosen(load(options.spec), options.agent.only, options.agent.without)
@@ -92,7 +93,7 @@ def simulate(options: _Options) -> None:
         log=options.log,
     ) as simulator:
         click.echo(simulator.start(options.port))
-        click.echo("\n".join(_credentials(simulator)))
+        click.echo("\n".join(map(one_line, _credentials(simulator))))
         threading.Event().wait()
 
 

@@ -25,6 +25,7 @@ from atc.apps.cli.flags import FLAGS, flags_with
 from protocols.calls.auth import SCHEMES
 from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
+from protocols.quoting import one_line
 
 __all__ = ["announce", "code_of", "destination", "risks", "trust"]
 
@@ -60,7 +61,8 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         return
     if code and _digest(config.file, phrases, {}) in agreed:
         say(f"since you gave your word, {', '.join(map(str, code))} changed")
-    if can_ask() and click.confirm(f"Does {config.file.resolve()} have your word for that?", default=False, err=True):
+    path = one_line(str(config.file.resolve()))
+    if can_ask() and click.confirm(f"Does {path} have your word for that?", default=False, err=True):
         if _digest(config.file, phrases, code_of(config.folder, used.get("api") or ())) != digest:
             raise UsageError(f"{', '.join(map(str, code))} changed just now; look at it, and repeat the command")
         trust(config.file, phrases, code)

@@ -17,7 +17,7 @@ from atc.models.base import Progress
 from atc.models.prices import dollars
 from atc.solution import Solution, Standing
 from protocols.json_path import readable_path
-from protocols.quoting import shorten, visible
+from protocols.quoting import one_line, shorten, visible
 from sandbox.records import CallRecord
 
 __all__ = [
@@ -88,9 +88,9 @@ def call_row(call: CallRecord) -> Text:
 
 
 def fault_text(fault: Fault) -> str:
-    """A fault, in one line or the lines of its message."""
+    """A fault in one line."""
     place = f"line {fault.line}: " if fault.line else ""
-    return visible(f"{place}{fault.type}: {fault.message}".rstrip(": \n"))
+    return one_line(f"{place}{fault.type}: {fault.message}".rstrip(": \n"))
 
 
 def attribution_text(attribution: Attribution) -> str:
