@@ -31,7 +31,7 @@ MORE = {
     "max_cost": 6,  # over HTTP
     "simulate": 9,
     "base_url": 5,
-    "auth": 7,
+    "auth": 8,  # what is wrong with it is told without repeating it, wherever it stands
     "store": 4,
     "writes": 5,
 }

@@ -62,7 +62,7 @@ def test_what_the_file_asks_of_the_environment_is_said(films: Path) -> None:
     atc("init", films)
     result = atc("solve", "Is there a film?", "--model", "replay:none")
 
-    assert "atc.toml: signs in with token:env:FILMS_TOKEN at https://films.test" in result.stderr
+    assert "atc.toml: signs in with …:env:FILMS_TOKEN at https://films.test" in result.stderr
     assert "the environment variable FILMS_TOKEN is not set" in result.stderr
 
 
