@@ -168,8 +168,8 @@ def _parameter(raw: Mapping[str, Any], required: bool) -> dict[str, Any]:
         schema["example" if required else "default"] = value
     description = str(raw.get("description") or "").strip()
     empty = {"allowEmptyValue": True} if raw.get("default") == "" and schema["type"] != "string" else {}
-    place = {"name": str(raw["name"]), "in": "query", "required": required}
-    return {**place, **empty, "description": description, "schema": schema}
+    parameter = {"name": str(raw["name"]), "in": "query", "required": required}
+    return {**parameter, **empty, "description": description, "schema": schema}
 
 
 def _parameter_schema(kind: str) -> dict[str, Any]:

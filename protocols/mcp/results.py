@@ -31,8 +31,8 @@ def value_of(result: types.CallToolResult) -> object:
     texts = list(_texts(result.content))
     structured = (result.meta or {}).get(MOVED, result.structured_content)
     if result.is_error:
-        said = words_of_service("\n".join(texts) or _reason(structured))
-        raise RemoteCallError(said or "the tool failed and gives no reason", 400)
+        quotation = words_of_service("\n".join(texts) or _reason(structured))
+        raise RemoteCallError(quotation or "the tool failed and gives no reason", 400)
     if not texts or (isinstance(structured, dict) and structured):
         return structured
     text = texts[0] if len(texts) == 1 else ""

@@ -26,12 +26,12 @@ def test_keys_that_are_data_are_not_kept(tmp_path: Path) -> None:
     observed = store.observed(protocol)["GET_notes"]
     body = store.contract(protocol).body("GET_notes")
     (tmp_path / "t.json").write_text(json.dumps(DOCUMENT))
-    shown = atc("contract", "show", "--api", tmp_path / "t.json", "--store", tmp_path)
+    process = atc("contract", "show", "--api", tmp_path / "t.json", "--store", tmp_path)
 
     assert (observed.bodies, observed.left_out) == (5, (("entries",),))
     assert body is not None and (set(body.keys), body.keys["entries"].type.open) == ({"entries", "next"}, True)
     assert store.file(protocol).stat().st_size < 2000
-    assert 'GET_notes: what is in ["entries"] is not kept' in shown.output
+    assert 'GET_notes: what is in ["entries"] is not kept' in process.output
 
 
 @pytest.mark.parametrize("shape", ["wide", "deep", "long names", "lists", "alternatives"])
@@ -65,8 +65,8 @@ def test_sources_of_arguments_are_bounded(tmp_path: Path) -> None:
     long = ObservedEdge("GET_notes", "x", "GET_notes", ("k" * 5000,))
     store.record(protocol, [], [*edges, edges[-1], long])
 
-    kept = store.edges(protocol)
-    assert (len(kept), kept[0].path, kept[0].times) == (2000, ("k4999",), 2)
+    edges = store.edges(protocol)
+    assert (len(edges), edges[0].path, edges[0].times) == (2000, ("k4999",), 2)
 
 
 def test_a_name_that_is_no_text_is_kept(tmp_path: Path) -> None:

@@ -65,13 +65,13 @@ def test_a_printed_question_is_shown_after_the_real_one(
             screen.press("Warn all\r")
         screen.wait("Enter for no:")
         screen.wait_until(lambda: ("GET", "/cities/oslo") in arrived(api), "the read")
-        asked = word(screen)
+        asked_word = word(screen)
         screen.press("abc\r")
         screen.wait_until(lambda: len(ASKED.findall("\n".join(screen.lines))) == 2, "the question again")
         before = "\n".join(screen.lines)
-        assert word(screen) == asked and ("POST", "/alerts") not in arrived(api)
+        assert word(screen) == asked_word and ("POST", "/alerts") not in arrived(api)
         assert "POST_notes" not in before.partition("wants to write: POST_alerts")[2], before
-        screen.press(f"{asked}\r")
+        screen.press(f"{asked_word}\r")
         screen.wait("sent: All")
         if command == "chat":
             screen.press("\x04")

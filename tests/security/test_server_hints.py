@@ -91,10 +91,10 @@ def test_a_list_that_changes_is_asked_for_again() -> None:
 def test_a_list_that_changes_while_somebody_is_asked_is_looked_at_again() -> None:
     """A yes to the tool as it was sends nothing to the tool as it is, and leaves nothing in doubt."""
     protocol = load(source())
-    asked: list[CallRecord] = []
+    confirmed_calls: list[CallRecord] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call)
+        confirmed_calls.append(call)
         protocol.tool("change").function.call({})  # type: ignore[union-attr]
         return True
 
@@ -102,7 +102,7 @@ def test_a_list_that_changes_while_somebody_is_asked_is_looked_at_again() -> Non
         run = sandbox.run("order()")
     protocol.close()
 
-    assert [call.tool for call in asked] == ["order"]
+    assert [call.tool for call in confirmed_calls] == ["order"]
     assert run.error is not None and "changed its tools" in run.error.message
     assert not run.warnings
 

@@ -132,7 +132,7 @@ def test_a_command_leaves_nothing_open(
     ):
         atc(*words, "--api", str(films), "--simulate")
 
-    made = [path for path in folder.rglob("*") if path.stat().st_mtime_ns > (folder / "tools.py").stat().st_mtime_ns]
-    assert {path.name for path in made} >= {"s.json", "j"}
-    opened = [path for path in made if path.stat().st_mode & 0o077 and path.name not in ("below", "program.py")]
+    newer = [path for path in folder.rglob("*") if path.stat().st_mtime_ns > (folder / "tools.py").stat().st_mtime_ns]
+    assert {path.name for path in newer} >= {"s.json", "j"}
+    opened = [path for path in newer if path.stat().st_mode & 0o077 and path.name not in ("below", "program.py")]
     assert opened == []
