@@ -18,7 +18,7 @@ from atc.hooks import guarded_after, guarded_before
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
-from atc.options import AgentArguments, takes
+from atc.options import AgentArguments, check_text, takes
 from atc.prompting.prompt import Offer
 from atc.query import Query
 from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
@@ -31,6 +31,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.gathering import gather
 from sandbox import Journal, Sandbox
+from sandbox.egress.egress_rules import base_urls
 from sandbox.egress.network import open_network
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Agent:
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
         network = open_network(options.ca_file, options.client_cert)
+        base_urls(options.base_url, protocol)  # before a model is asked
         self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate), network)
         if options.simulate:
             from protocols.simulator import Simulator
@@ -307,6 +309,7 @@ class Agent:
         turns: Sequence[Turn] = (),
     ) -> Asked:
         """A question that can be solved. Raises: UsageError."""
+        check_text("the question", query)
         if not query.strip():
             raise UsageError("the question is empty")
         unknown = [name for name in tools or () if name not in self.protocol]
@@ -367,10 +370,12 @@ class Agent:
             program: Python; it may `print` anything.
             journal: What it has answered is replayed, and no write in it is sent again.
             on_output: Given the name of a stream (stdout, stderr) and what the program prints there, as it does.
-        Raises: UsageError: The writes cannot be planned, or a hook fails. SandboxError: No process can be started.
+        Raises: UsageError: The program is no text, the writes cannot be planned, or a hook fails. SandboxError: No
+            process can be started.
         """
         from atc.program_run import run_under
 
+        check_text("program", program)
         settings, options = self.settings, self.settings.options
         if self.service.rehearsal is not None:
             from atc.program.demands import demands_of
@@ -412,7 +417,7 @@ class Agent:
         coroutine function.
 
         Its name, docstring and type hints say what the tools can do. The text is the answer with the doubts about it,
-        or why there is none: no ATCError is raised.
+        or why there is none; no error is raised, and one of the model's own code is logged.
         """
         from atc.question_tool import async_question_tool, question_tool
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["AgentArguments", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes", "takes_all"]
+__all__ = ["AgentArguments", "Flag", "Options", "SearchSettings", "WritesPolicy", "check_text", "takes", "takes_all"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
 WritesPolicy = Literal["ask", "allow", "deny", "simulate", "plan"]
@@ -272,6 +272,12 @@ class AgentArguments(Options, _Tools):
     def options(self) -> Options:
         """The options alone."""
         return Options(**{name: value for name, value in vars(self).items() if name != "tools"})
+
+
+def check_text(name: str, value: object) -> None:
+    """Raises: UsageError: The argument of that name is no text."""
+    if not isinstance(value, str):
+        raise UsageError(f"{name} is {value!r}: it must be a text")
 
 
 def takes(

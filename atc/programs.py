@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc.agent import Agent
-from atc.options import Options, takes_all
+from atc.options import Options, check_text, takes_all
 from atc.program.source import renamed
 from atc.program_run import ProgramResult
 from atc.wording import spoken
-from protocols.errors import ProgramRefused
+from protocols.errors import ProgramRefused, UsageError
 from protocols.gathering import gather
 from sandbox.language.policy import compile_program
 
@@ -42,6 +43,7 @@ def run_program(arguments: _ProgramArguments) -> ProgramResult:
         program: Python; it may `print` anything.
     Raises: as atc.Agent and `Agent.run_program`.
     """
+    _check_program_text(arguments.program)
     options = {name: value for name, value in vars(arguments).items() if name not in ("tools", "program")}
     with Agent(arguments.tools, **options) as agent:
         return agent.run_program(arguments.program)
@@ -62,7 +64,7 @@ def check_program(
         store: What `Agent(store=…)` saw of responses counts, too.
         question: What the program is to answer: identifiers that it does not name are told.
     Raises:
-        UsageError, ProtocolError: Something is no source of tools, or cannot be read.
+        UsageError, ProtocolError: Something is no source of tools, cannot be read, or is no text of a program.
         CheckerError: The type checker fails.
     """
     from atc.assist.check import Diagnostic, check
@@ -71,6 +73,7 @@ def check_program(
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
+    _check_program_text(program)
     protocol = gather(tools, auth)
     program = renamed(program, protocol.aliases)
     contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
@@ -82,3 +85,10 @@ def check_program(
         except ProgramRefused as error:
             return (Diagnostic(error.line or 1, 0, "refused", str(error)), *diagnostics)
     return tuple(diagnostics)
+
+
+def _check_program_text(program: object) -> None:
+    """Raises: UsageError: It is no text, or the name of a file, as when the arguments are in the other order."""
+    check_text("program", program)
+    if os.path.isfile(str(program)):  # noqa: PTH113 - Path.is_file fails on a name as long as a program
+        raise UsageError(f"program is {program!r}, a file: it must be the text of a program, after the tools")

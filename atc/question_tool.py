@@ -6,6 +6,7 @@ or why there is none.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -18,6 +19,8 @@ from protocols.render import sentence
 __all__ = ["async_question_tool", "question_tool"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+_log = logging.getLogger(__name__)
 
 _LISTED = 20
 """Tools that the docstring names; more are many tokens of every request of the other framework."""
@@ -45,8 +48,8 @@ def question_tool(solve: Callable[[str], Solution], protocol: Protocol, changes:
     def ask(question: str) -> str:
         try:
             return _told(solve(question))
-        except ATCError as error:
-            return _unanswered(str(error))
+        except Exception as error:
+            return _failed(error)
 
     return _named(ask, protocol, changes)
 
@@ -59,8 +62,8 @@ def async_question_tool(
     async def ask(question: str) -> str:
         try:
             return _told(await solve(question))
-        except ATCError as error:
-            return _unanswered(str(error))
+        except Exception as error:
+            return _failed(error)
 
     return _named(ask, protocol, changes)
 
@@ -89,3 +92,11 @@ def _told(solution: Solution) -> str:
 
 def _unanswered(reason: str) -> str:
     return f"There is no answer: {reason}"
+
+
+def _failed(error: Exception) -> str:
+    """The text for an error; one that is not ours is logged, since the author of the model needs its traceback."""
+    if isinstance(error, ATCError):
+        return _unanswered(str(error))
+    _log.error("the question could not be answered", exc_info=error)
+    return _unanswered(f"{type(error).__name__}: {error}")

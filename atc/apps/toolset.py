@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from atc.options import AgentArguments, takes_all
 from protocols.errors import ATCError
 
 if TYPE_CHECKING:
@@ -22,21 +23,23 @@ __all__ = ["open_toolset"]
 
 
 @contextmanager
-def open_toolset(source: Any, **options: Any) -> Iterator[list[Callable[..., Any]]]:
+@takes_all(AgentArguments)
+def open_toolset(arguments: AgentArguments) -> Iterator[list[Callable[..., Any]]]:
     """The functions for an API, usable until the block ends: `Agent.as_tool()` under its name, which begins with
     `ask_`, and run_program, search_tools and describe_tool, which give plain data.
 
     Args:
-        source: As the first argument of Agent.
-        options: Those of an Agent; `writes` is "deny" unless it is "allow" or "simulate", since nobody can be asked.
-    Raises: ATCError: The document, an option or a credential will not do.
+        arguments: As Agent takes them; `writes` is "deny" unless it is "allow" or "simulate", since nobody
+            can be asked.
+    Raises: ATCError: The document, an argument or a credential will not do.
     """
     from atc.apps.mcp_server.service import ToolService
-    from atc.options import Options
+    from atc.resolved import check_options
     from protocols.gathering import gather
 
-    settings = Options(**options)
-    with ToolService(gather(source, settings.auth, settings.base_url), settings) as service:
+    settings = arguments.options()
+    check_options(settings)
+    with ToolService(gather(arguments.tools, settings.auth, settings.base_url), settings) as service:
         yield [service.agent.as_tool(), *_functions(service)]
 
 

@@ -47,6 +47,8 @@ def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str]
     Raises: ProtocolError: Missing, unreadable, or no answer. UsageError, APIError: As `fetch`.
     """
     text = str(source)
+    if not text.strip():
+        raise ProtocolError("the name of the API document is empty: give a file or a URL")
     if text.startswith(("http://", "https://")):
         return fetch(text, sign_in), text
     path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()

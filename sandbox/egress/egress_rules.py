@@ -118,7 +118,7 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
 
     One without a path gets that of the document's server; `https://HOST/` is exactly that.
 
-    Raises: UsageError: One is for no API of the protocol, or holds a user name or password.
+    Raises: UsageError: One is no http(s) URL, is for no API of the protocol, or holds a user name or password.
     """
     namespaces = protocol.namespaces if protocol is not None else ()
     urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
@@ -127,6 +127,8 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
         namespace: type(url)(_with_path(url, apis.get(namespace)).rstrip("/")) for namespace, url in urls.items() if url
     }
     for namespace, url in urls.items():
+        if not re.match(r"https?://[^/?#]", url, re.IGNORECASE):
+            raise UsageError(f"--base-url {url}: a base URL is http:// or https:// and a host, not this")
         if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
         if namespace not in (namespaces or ("",)):

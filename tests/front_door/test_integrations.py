@@ -14,6 +14,7 @@ import anyio
 import pytest
 from click.testing import CliRunner
 
+from atc import Agent
 from atc.apps.cli import main
 from atc.apps.toolset import open_toolset
 from tests.chat_endpoint import ChatEndpoint, serve, tool_call
@@ -97,8 +98,11 @@ def test_a_fastapi_endpoint_answers(shop: Path, model: ChatEndpoint, monkeypatch
     model.text = f"```python\n{PROGRAM}\n```"
     module: dict[str, object] = {}
     exec(compile((FILES / "with_fastapi.py").read_text("utf-8"), "with_fastapi.py", "exec"), module)
-    reply = TestClient(module["app"]).get("/answers", params={"question": "How many are not paid?"})  # type: ignore
+    client = TestClient(module["app"])  # type: ignore[arg-type]
+    reply = client.get("/answers", params={"question": "How many are not paid?"})
+    empty = client.get("/answers", params={"question": ""})
 
+    assert (empty.status_code, empty.json()) == (422, {"detail": "the question is empty"})
     assert reply.json() == {"answer": "6", "standing": "supported", "message": ""}
 
 
@@ -111,6 +115,17 @@ def test_a_tool_tells_its_model_what_is_wrong(shop: Path) -> None:
         refused = run_program("POST_payments_paymentId_refund(paymentId='p1001', reason='broken')")
         assert (refused["outcome"], refused["calls"][0]["refused"]) == ("error", True)
         assert "POST_payments" in describe_tool(match["name"])["documentation"]
+        for function in (run_program, search_tools, describe_tool):
+            assert "None: it must be a text" in function(None)["error"]
+
+
+def test_a_model_that_fails_is_told_in_the_text(shop: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The framework goes on, and the author of the model finds the traceback in the log."""
+    with Agent("openapi.yaml", auth=AUTH, model=lambda messages: str(1 / 0)) as agent:
+        text = agent.as_tool()("How many orders?")
+
+    assert text == "There is no answer: ZeroDivisionError: division by zero"
+    assert "1 / 0" in caplog.text
 
 
 def config(*words: str) -> tuple[int, str, str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from atc import Agent, run_program
+from atc import Agent, check_program, run_program
+from atc.apps.toolset import open_toolset
 from atc.wording import in_words_of_flags, worded
 from protocols import UsageError
 from tests.atc_command import atc
@@ -80,3 +83,31 @@ def test_what_ended_a_program_is_told_in_words_of_python() -> None:
 def test_a_wrong_argument_is_told_in_a_sentence(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Agent(SHOP, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("url", ["nohost", "ftp://shop.example/", "https:///v1"])
+def test_a_base_url_without_a_server_is_refused_at_once(url: str) -> None:
+    """No model is asked before."""
+    with pytest.raises(UsageError, match=rf'base_url="{url.rstrip("/")}": a base URL is http'):
+        Agent(SHOP, base_url=url)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda agent: agent.solve(None), "the question is None: it must be a text"),
+        (lambda agent: agent.run_program(None), "program is None: it must be a text"),
+        (lambda agent: run_program(SHOP, None), "program is None: it must be a text"),  # type: ignore[arg-type]
+        (lambda agent: check_program(SHOP, 5), "program is 5: it must be a text"),  # type: ignore[arg-type]
+        (
+            lambda agent: check_program("print(1)", str(SHOP)),
+            "a file: it must be the text of a program, after the tools",
+        ),
+        (lambda agent: Agent(""), "the name of the API document is empty"),
+        (lambda agent: open_toolset(SHOP, modle="x"), "open_toolset has no argument 'modle'; did you mean mode"),  # type: ignore[call-arg]
+    ],
+)
+def test_an_argument_of_another_type_is_told_in_a_sentence(call: Callable[[Any], object], message: str) -> None:
+    """So it is where an argument is another one's."""
+    with Agent(SHOP, simulate=True) as agent, pytest.raises(UsageError, match=message):
+        call(agent)

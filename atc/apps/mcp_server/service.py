@@ -17,7 +17,7 @@ from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, P
 from atc.diagnosis.attribution import attribute
 from atc.events import Event
 from atc.fault import Fault, Stage
-from atc.options import Options
+from atc.options import Options, check_text
 from atc.program.source import renamed
 from protocols.calls.binding import signature
 from protocols.choice import choose
@@ -120,6 +120,7 @@ class ToolService:
 
     def search_tools(self, query: str, limit: int = _FOUND) -> FoundTools:
         """The tools that a question is likeliest to need, best first."""
+        check_text("query", query)
         if not query.strip():
             raise UsageError("the query is empty")
         ranked = tuple(self.agent.candidates.scores(query.strip()))[: max(1, limit)]
@@ -132,6 +133,7 @@ class ToolService:
 
     def describe_tool(self, name: str) -> ToolDocumentation:
         """A tool as the model reads it, and all there is to know. Raises: UsageError: There is no such tool."""
+        check_text("name", name)
         if name not in self.protocol:
             if (why := self.protocol.why_left_out(name)) is not None:
                 raise UsageError(f"there is no tool {name[:100]!r}: {why}")
