@@ -128,7 +128,7 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     }
     for namespace, url in urls.items():
         if not re.match(r"https?://[^/?#]", url, re.IGNORECASE):
-            raise UsageError(f"--base-url {url}: a base URL is http:// or https:// and a host, not this")
+            raise UsageError("--base-url must be http:// or https:// and a host, as in https://api.example.com")
         if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
         if namespace not in (namespaces or ("",)):

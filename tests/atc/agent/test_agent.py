@@ -148,10 +148,8 @@ def test_a_program_that_prints_nothing_is_no_answer(weather: LocalAPI) -> None:
 
 
 def test_a_password_in_the_base_url_is_refused(weather: LocalAPI) -> None:
-    agent = Agent(weather.protocol, model=ScriptedModel("print(1)"), base_url="http://me:hunter2@127.0.0.1:1")
-
     with pytest.raises(UsageError, match="user name or password") as caught:
-        agent.solve("Which city?")
+        Agent(weather.protocol, model=ScriptedModel("print(1)"), base_url="http://me:hunter2@127.0.0.1:1")
     assert "hunter2" not in str(caught.value)
 
 
