@@ -105,4 +105,5 @@ def _run_planned(
 def _result(run: Run, plan: WritePlan | None = None, declined: str = "") -> ProgramResult:
     if run.error is not None:
         run = replace(run, error=replace(run.error, message=worded(run.error.message)))
+    run = replace(run, calls=tuple(replace(call, error=call.error and worded(call.error)) for call in run.calls))
     return ProgramResult(run, plan, worded(declined))

@@ -155,6 +155,13 @@ def _check(reply: requests.Response, url: str, *, with_credential: bool) -> None
     if with_credential:
         remedy = "the credential of --auth was sent, so see whether it is the right one"
     remedy = f"{remedy}; or download the document and name the file"
+    end = web_origin(reply.url)
+    if reply.status_code in _REFUSALS and end != web_origin(url):
+        raise NoAccessError(
+            f"{url}: the server leads to {end}, which answered {reply.status_code} {reply.reason}: the document needs "
+            f"a sign-in there, and a credential for {web_origin(url)} is not sent to {end}; name the address of the "
+            "document there, or download the document and name the file"
+        )
     if reply.status_code in _REFUSALS:
         raise NoAccessError(
             f"{url}: the server answered {reply.status_code} {reply.reason}: the document needs a sign-in; {remedy}"

@@ -113,8 +113,9 @@ def test_a_redirect_before_the_sign_in_gets_nothing(api: LocalAPI, other: LocalA
     api.answer("GET", PATH, status=302, headers={"Location": other.url + PATH})
     other.answer("GET", PATH, status=401)
 
-    with pytest.raises(ProtocolError, match="needs a sign-in"):
+    with pytest.raises(ProtocolError, match=r"needs a sign-in there, and a credential for .* is not sent to") as caught:
         load(api.url + PATH, ["bearer:env:MY_TOKEN"])
+    assert f"leads to {other.url.removesuffix('/v1')}, which answered 401" in str(caught.value)
     assert [secret_in(request) for request in other.requests] == [False, False]
 
 

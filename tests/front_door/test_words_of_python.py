@@ -55,11 +55,15 @@ def test_python_and_the_command_line_each_have_their_words() -> None:
 
 
 def test_what_ended_a_program_is_told_in_words_of_python() -> None:
-    """The run that is returned has them, too."""
+    """The run that is returned has them, too, and so have its calls."""
     outcome = run_program(SHOP, "for _ in range(9):\n    GET_orders()", simulate=True, max_calls=3)
+    denied = run_program(
+        SHOP, "POST_payments_paymentId_refund(paymentId='p1', reason='broken')", base_url="http://[::1]:9"
+    )
 
     assert outcome.run.error is not None
     assert "allow more with max_calls=…" in outcome.run.error.message
+    assert 'writes="allow" allows it' in str(denied.run.calls[0].error)
 
 
 @pytest.mark.parametrize(
