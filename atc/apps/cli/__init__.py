@@ -75,8 +75,8 @@ EXIT_MEANINGS = {
     "2": "wrong usage or bad input",
     "3": "refused by the sandbox's policy or by the writes policy",
     "4": "a limit of the run or of the question was hit",
-    "5": "the model could not be had",
-    "6": "the API could not be had",
+    "5": "the model could not be used",
+    "6": "the API could not be reached",
     "130": "interrupted",
 }
 """What the commands exit with."""

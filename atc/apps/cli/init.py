@@ -43,8 +43,8 @@ model = $model
 
 # Calls that may change something: "ask", "allow", "deny", "simulate" or "plan".
 $writes
-# Operations that there are not: a tag, an operation id, a tool, "GET", "/path/*" or "POST /path". The same with `only`
-# for those that there are, and with `reads` for those that change nothing whatever their method.
+# Operations to leave out: a tag, an operation id, a tool, "GET", "/path/*" or "POST /path". `only` takes the same for
+# the operations to offer alone, and `reads` for those that change nothing whatever their method.
 $without
 # What responses were seen to hold, and programs that answered, for later questions:
 # store = "atc-store"

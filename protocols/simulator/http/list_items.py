@@ -28,6 +28,7 @@ _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "vo
 _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
 _DIRECTIONS = frozenset("order sort_order direction sort_direction".split())
 _DIRECTION_WORDS = frozenset("asc desc ascending descending".split())
+_DOCUMENTED_ORDER = re.compile(r"\b(newest|latest|most recent|oldest) first\b", re.IGNORECASE)
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
 _PATTERN_WORDS = frozenset("pattern prefix like ilike contains".split())
 _OPERATORS = {
@@ -215,6 +216,8 @@ class ListItems:
                 descending = order.startswith("-") or "desc" in order.lower() or direction.startswith("desc")
                 edges = self._by_field(edges, self._order_field(kind, name), descending)
             return edges
+        if (documented := _DOCUMENTED_ORDER.search(frame.plan.tool.description)) and kind.date:
+            return self._by_field(edges, kind.date, documented[1].lower() != "oldest")
         if frame.plan.search:
             return edges
         today = self.world.now.strftime("%Y-%m-%d")

@@ -2,7 +2,7 @@
 
 A demand names a tool and a place in its reply, or an argument. Both lead to a field of an entity type. Some entities of
 that type get values that fit all demands at once; the others stay as they are. Lists that the program pages through are
-longer than its pages.
+longer than the pages of the document.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FURTHER = NAMES["cursors"] | frozenset(
 _DEFAULT_PAGE = 20
 _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
-_LONGEST = 1_300
-"""Items in the longest list that is made for a program; a page is seldom longer than 1,000."""
+_LARGE_PAGE = 100
+"""Items of the largest page that a list is made longer than: one of 1,000 is walked in 63 calls of 20."""
 _UNIQUE = frozenset(
     {"id", "gid", "uuid", "guid", "email", "mail", "slug", "number", "code", "key", "domain", "username", "handle"}
 )
@@ -283,9 +283,7 @@ class _DemandReader:
             if plan is None or plan.shape is None:
                 continue
             paged = _is_paged(plan)
-            own = [demand for demand in demands if demand.tool == tool]
-            page = page_size(plan, own)
-            size = min(page * 5 // 4 + 3, _LONGEST) if paged else _FEW
+            size = page_size(plan) * 5 // 4 + 3 if paged else _FEW
             holder = plan.subject or f"~state {plan.tool.path}"
             if plan.shape.is_array and not plan.shape.item_types:
                 self.lengths[holder, ""] = size
@@ -329,16 +327,14 @@ def _is_paged(plan: ResponsePlan) -> bool:
     return bool(names & (FURTHER | NAMES["offsets"] | NAMES["pages"] | {"pagination"}))
 
 
-def page_size(plan: ResponsePlan, demands: Sequence[Demand]) -> int:
-    """The items of a page: as the program says, else as the document does."""
-    for demand in demands:
-        sized = demand.kind == "argument" and label_of(str(demand.path[-1])) in _LIMITS
-        if sized and isinstance(demand.value, (int, str)) and str(demand.value).isdecimal():
-            return int(demand.value)
+def page_size(plan: ResponsePlan) -> int:
+    """The items of the largest page in the document; the page that a program asks for must not change a total."""
     for parameter in plan.tool.arguments:
-        default = parameter.schema.get("default")
-        if label_of(parameter.name) in _LIMITS and isinstance(default, int):
-            return default
+        if label_of(parameter.name) in _LIMITS:
+            documented = [parameter.schema.get(name) for name in ("maximum", "default")]
+            sizes = [size for size in documented if isinstance(size, int)]
+            if sizes:
+                return min(max(sizes), _LARGE_PAGE)
     return _DEFAULT_PAGE
 
 

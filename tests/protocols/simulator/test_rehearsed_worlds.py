@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ def _of(name: str) -> dict[str, Any]:
 BOAT = _object(id="string", name="string", price="number", built={"type": "string", "format": "date"})
 CREW = _object(id="string", name="string", role={"type": "string", "enum": ["cook", "mate"]})
 SHARED = "b1c2d3e4f5"
+SHOP = Path(__file__).parents[3] / "docs" / "examples" / "shop.yaml"
 SHIPYARD = {
     "openapi": "3.0.3",
     "info": {"title": "Shipyard", "version": "1"},
@@ -87,6 +89,22 @@ def test_a_filter_of_a_program_leaves_something_in_and_out(shipyard: Protocol) -
     assert within
     assert all(boat["price"] <= 3 for boat in within)
     assert len(within) < len(every)
+
+
+def test_a_total_does_not_depend_on_the_page_that_a_program_asks_for() -> None:
+    """A list is longer than the document's largest page, and in the order that its summary tells."""
+    shop, march = load(SHOP), 'status="unpaid", createdFrom="2024-03-01T00:00:00Z"'
+    pages = []
+    for arguments in (march, f"{march}, pageSize=50", f"{march}, pageSize=100"):
+        with Simulator(shop, auth=False) as simulator, simulator.session(rehearses=True) as session:
+            session.satisfy(demands_of(f'print(GET_orders({arguments})["total"])', shop))
+            pages.append(_get(session, "/orders", status="unpaid", createdFrom="2024-03-01T00:00:00Z"))
+
+    placed = [order["createdAt"] for order in pages[0]["items"]]
+    assert len({page["total"] for page in pages}) == 1
+    assert pages[0]["total"] > 100
+    assert placed == sorted(placed, reverse=True)
+    assert placed[0] > placed[-1]
 
 
 def test_members_of_a_thing_are_made_for_it(shipyard: Protocol) -> None:
