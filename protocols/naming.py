@@ -82,11 +82,13 @@ def unique(names: Iterable[str]) -> list[str]:
     listed = list(names)
     first = set(listed)
     used: set[str] = set()
+    numbers: dict[str, int] = {}  # the next of each name: from 2 each time, thousands of equal names would take minutes
     result = []
     for name in listed:
-        candidate, number = name, 2
+        candidate, stem = name, name.rstrip("_")
         while candidate in used or (candidate != name and candidate in first):
-            candidate, number = f"{name.rstrip('_')}_{number}", number + 1
+            number = numbers.get(stem, 2)
+            candidate, numbers[stem] = f"{stem}_{number}", number + 1
         used.add(candidate)
         result.append(candidate)
     return result

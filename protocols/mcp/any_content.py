@@ -56,6 +56,8 @@ class _AnyContent:
         result = getattr(getattr(item, "message", None), "result", None)
         if isinstance(result, dict):
             self._version = str(result.get("protocolVersion") or self._version)
+            if isinstance(meta := result.get("_meta"), dict):  # our keys are ours: a server's own would pass unchecked
+                result["_meta"] = {key: value for key, value in meta.items() if key not in (MOVED, BROKEN)}
             _move(result)
             if isinstance(result.get("tools"), list):
                 with suppress(ValueError, KeyError):  # of an unknown version, or wrong in more than its tools

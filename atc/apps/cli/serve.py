@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from atc.apps.cli import say
 from atc.apps.cli.help_pages import BriefCommand
@@ -15,8 +16,10 @@ from atc.apps.cli.options import option, takes, workers_option
 from atc.apps.cli.serving import ServingOptions, address_of, bound, http_server, run_http, served_options
 from atc.options import Options
 from protocols.errors import ATCError, UsageError
+from protocols.quoting import one_line
 
 if TYPE_CHECKING:
+    from atc.apps.server.store import RequestStore
     from protocols.model import Protocol
 
 __all__ = ["serve"]
@@ -53,7 +56,6 @@ def serve(options: _Options) -> None:
     from atc.apps.server.app import create_app
     from atc.apps.server.keys import read_keys
     from atc.apps.server.settings import GRACE, ServerSettings
-    from atc.apps.server.store import RequestStore
     from atc.apps.server.ui import ui_routes
     from atc.resolved import resolve
 
@@ -74,7 +76,7 @@ def serve(options: _Options) -> None:
     pages = ui_routes(protocol.title, agent.writes, bool(agent.simulate)) if options.ui else []
     settings = ServerSettings(options.api, agent, options.workers, options.journal.absolute())
     failures: list[ATCError] = []
-    with bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:
+    with bound(options.host, options.port) as listener, closing(_opened_store(settings.folder)) as store:
 
         def on_start(failure: ATCError | None) -> None:
             if failure is None:
@@ -90,6 +92,32 @@ def serve(options: _Options) -> None:
     if failures:
         raise failures[0]
     say("stopped")
+
+
+def _opened_store(folder: Path) -> RequestStore:
+    """The store of a folder; one that nobody named has to be of this command's making: its solves go on, signed in as
+    the user. Raises: UsageError."""
+    from atc.apps.cli.trust import trust, trusts
+    from atc.apps.server.store import RequestStore
+
+    file = folder / "requests.sqlite"
+    source = click.get_current_context().get_parameter_source("journal")
+    if source in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT):
+        return RequestStore(folder)
+    is_new = not file.exists()
+    if not is_new and not trusts(file, [_goes_on(file)]):
+        raise UsageError(
+            f"{one_line(str(folder))} was there before, and its solves would go on with your credentials; if it is "
+            "yours, name it with --journal"
+        )
+    store = RequestStore(folder)
+    if is_new:
+        trust(file, [_goes_on(file)], {})
+    return store
+
+
+def _goes_on(file: Path) -> str:
+    return f"goes on with the file {file.stat().st_ino}"
 
 
 def _planning(protocol: Protocol, agent: Options) -> Options:

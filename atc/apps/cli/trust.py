@@ -27,7 +27,7 @@ from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
 from protocols.quoting import one_line
 
-__all__ = ["announce", "code_of", "destination", "risks", "trust"]
+__all__ = ["announce", "code_of", "destination", "risks", "trust", "trusts"]
 
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
@@ -81,6 +81,11 @@ def trust(file: Path, phrases: Sequence[str], code: Mapping[Path, str]) -> None:
     make_folder(record.parent)
     for digest in dict.fromkeys((_digest(file, phrases, {}), _digest(file, phrases, code))):
         append_line(record, digest)
+
+
+def trusts(file: Path, phrases: Sequence[str]) -> bool:
+    """True if the user's word for this is remembered."""
+    return _digest(file, phrases, {}) in _trusted()
 
 
 def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:

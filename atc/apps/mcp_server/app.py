@@ -19,6 +19,7 @@ from pydantic import Field
 from atc.apps.mcp_server.results import CheckedProgram, FoundTools, ProgramRun, SolvedQuestion, ToolDocumentation
 from atc.apps.mcp_server.service import ToolService
 from atc.apps.server.keys import ApiKeys
+from atc.apps.server.requests import MAX_QUERY
 from atc.apps.tui.parts import call_text, fault_text
 from atc.events import CallMade, Event, FaultFound, ProgramWritten, SolveEnded
 from protocols.errors import ATCError
@@ -35,7 +36,7 @@ _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-Query = Annotated[str, Field(description="A question or a task, in plain words.")]
+Query = Annotated[str, Field(description="A question or a task, in plain words.", max_length=MAX_QUERY)]
 Program = Annotated[
     str,
     Field(description="Python that calls the tools as functions, by keyword arguments, and prints what it finds."),

@@ -13,10 +13,21 @@ from atc.modes import parse
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 
-__all__ = ["MAX_BODY", "BadRequestError", "PlanDecision", "SolveRequest", "read_plan_answer", "read_request"]
+__all__ = [
+    "MAX_BODY",
+    "MAX_QUERY",
+    "BadRequestError",
+    "PlanDecision",
+    "SolveRequest",
+    "read_plan_answer",
+    "read_request",
+]
 
 MAX_BODY = 64 * 1024
 """Bytes of a request's body."""
+
+MAX_QUERY = 8000
+"""Characters of a question: one of a million held a search for 18 s."""
 
 MAX_TRIES = 10
 
@@ -47,7 +58,7 @@ class SolveRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    query: str = Field(min_length=1, max_length=8000)
+    query: str = Field(min_length=1, max_length=MAX_QUERY)
     mode: str | None = None
     max_reflections: int | None = Field(default=None, ge=0, le=10)
     background: bool = False
