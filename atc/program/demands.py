@@ -216,6 +216,10 @@ class _Reader:
                 yield from self._argument(called_tool(call), (keyword.arg,), keyword.value)
                 continue
             table = self._flow.resolve(keyword.value)  # `**arguments`
+            if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "dict":
+                for part in table.keywords:
+                    if part.arg is not None:
+                        yield from self._argument(called_tool(call), (part.arg,), part.value)
             if isinstance(table, ast.Dict):
                 for key, value in zip(table.keys, table.values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -95,7 +95,7 @@ def test_a_total_does_not_depend_on_the_page_that_a_program_asks_for() -> None:
     """A list is longer than the document's largest page, and in the order that its summary tells."""
     shop, march = load(SHOP), 'status="unpaid", createdFrom="2024-03-01T00:00:00Z"'
     pages = []
-    for arguments in (march, f"{march}, pageSize=50", f"{march}, pageSize=100"):
+    for arguments in (march, f"{march}, pageSize=50", f"{march}, pageSize=100", f"**dict({march})"):
         with Simulator(shop, auth=False) as simulator, simulator.session(rehearses=True) as session:
             session.satisfy(demands_of(f'print(GET_orders({arguments})["total"])', shop))
             pages.append(_get(session, "/orders", status="unpaid", createdFrom="2024-03-01T00:00:00Z"))
