@@ -157,7 +157,8 @@ class CriteriaEnvironment(FunctionEnvironment):
     def score(self) -> TestScore:
         """Compare the criteria with those of each label; `f1`, `precision` and `recall` are with the nearest one."""
         test, state = self.test, self.state
-        compared = [f1_figures(state.criteria, self._expected(label)) for label in test.labels]
+        criteria, expected = dict(state.criteria), [self._expected(label) for label in test.labels]
+        compared = [f1_figures(criteria, label_criteria) for label_criteria in expected]
         figures = max(compared, key=lambda f: f["f1"])
         executed = not self.error and (self.compat or state.submitted)
         if executed and figures["f1"] == 1.0:
