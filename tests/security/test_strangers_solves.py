@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from atc.apps.server.keys import LOCAL
 from atc.apps.server.requests import SolveRequest
 from atc.apps.server.store import RequestStore
+from protocols.errors import UsageError
 from protocols.samples import sample
 
 SERVE = [sys.executable, "-m", "atc", "serve", "--api", str(sample("cinema")), "--simulate", "--port", "0"]
@@ -56,3 +60,14 @@ def test_a_folder_of_ones_own_goes_on(tmp_path: Path) -> None:
     strangers_store(tmp_path / "atc-serve")
     assert "its solves would go on" in first_words(tmp_path)
     shutil.rmtree(tmp_path / "atc-serve")
+
+
+@pytest.mark.parametrize("request_text", ["{", '{"query": 5}', "[" * 100_000], ids=["half", "other", "deep"])
+def test_a_damaged_store_is_told(tmp_path: Path, request_text: str) -> None:
+    """A message that names the file, and nothing is begun."""
+    strangers_store(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "requests.sqlite")) as base, base:
+        base.execute("UPDATE solves SET request = ?", (request_text,))
+
+    with closing(RequestStore(tmp_path)) as store, pytest.raises(UsageError, match="is damaged: a request is none"):
+        store.recover()

@@ -259,11 +259,14 @@ class RequestStore:
                 self._base.execute("DELETE FROM solves WHERE ended < ?", (now - KEPT_DAYS * 24 * 3600,))
         except BadRequestError as error:
             raise UsageError(f"{self.file}: {error}") from None
-        rows = self._base.execute(
+        statement = (
             "SELECT id, client, request, durable, 'pending', starts FROM solves WHERE state IN ('pending', 'running')"
             " ORDER BY accepted"
         )
-        return [_stored(row) for row in rows]
+        try:
+            return [_stored(row) for row in self._base.execute(statement)]
+        except (sqlite3.Error, ValueError, RecursionError):
+            raise UsageError(f"{self.file} is damaged: a request is none; name another folder with --journal") from None
 
 
 def _stored(row: Any) -> StoredSolve:
