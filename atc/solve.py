@@ -6,7 +6,6 @@ import platform
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -34,6 +33,7 @@ from atc.turns import Turn, conversation_so_far
 from atc.wording import worded
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
+from protocols.extras import MissingExtraError
 from protocols.quoting import one_line
 from sandbox import Journal, Limits, Run
 from sandbox.egress.egress_rules import BaseURL
@@ -170,9 +170,12 @@ class Solve:
         self.started = time.perf_counter()
         self.limited = limited = _limited(settings, model_name, interruption)
         functions = False
-        with suppress(ModelError):  # the first question to the model says so
+        no_model: ModelError | None = None
+        try:
             functions = calls_functions(open_model())
             settings = settings.fitted(getattr(open_model(), "context", None))
+        except ModelError as error:  # the first question to the model says so
+            no_model = error
         self.settings = settings
         options, journal = settings.options, asked.journal
         asking = Asking(
@@ -181,14 +184,14 @@ class Solve:
         self.completions = Completions(asking, limited.spending, limited.deadline)
         today = settings.today
         if journal is not None:
-            if (cut := cut_answers(journal)).model_calls:
-                self.completions.count(cut)
-            if (lost := lost_requests(journal)).model_calls:
-                self.completions.lose(lost)
+            self._count_earlier(journal)
             today = note_question(journal, asked.query.text, knowledge.protocol, today)
         query = replace(asked.query, today=today)
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
-        offer = first_prompt(query, knowledge, settings, self.help, asked)
+        try:
+            offer = first_prompt(query, knowledge, settings, self.help, asked)
+        except MissingExtraError as error:  # that of the model brings it, too
+            raise no_model or error from None
         self.offer = replace(offer, contract=lambda: knowledge.contract_with(self.runs))
         self.session = SolveSession(
             SessionSettings(
@@ -208,6 +211,13 @@ class Solve:
             guarded_after(options.after_call) if options.after_call is not None else None,
             self.rehearse,
         )
+
+    def _count_earlier(self, journal: Journal) -> None:
+        """Count what the model was asked before the process ended."""
+        if (cut := cut_answers(journal)).model_calls:
+            self.completions.count(cut)
+        if (lost := lost_requests(journal)).model_calls:
+            self.completions.lose(lost)
 
     def gate_of(self, journal: Journal | None) -> WriteGate | None:
         """What holds the writes to a plan, under that policy."""

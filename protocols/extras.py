@@ -12,9 +12,13 @@ from typing import Any
 
 from protocols.errors import UsageError
 
-__all__ = ["install_command", "load", "missing_extra", "needs_extra", "requirements"]
+__all__ = ["MissingExtraError", "install_command", "load", "missing_extra", "needs_extra", "requirements"]
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
+
+
+class MissingExtraError(UsageError):
+    """A module of an extra is not installed."""
 
 
 def requirements() -> dict[str, tuple[str, ...]]:
@@ -36,13 +40,13 @@ def requirements() -> dict[str, tuple[str, ...]]:
 
 
 def load(module: str, subject: str) -> Any:
-    """A module of an extra. Raises: UsageError: It is not installed; the message names what for, and the command."""
+    """A module of an extra. Raises: MissingExtraError: It is not installed; the message says what it is for."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if (sentence := missing_extra(error, subject)) is None:
             raise
-        raise UsageError(sentence) from None
+        raise MissingExtraError(sentence) from None
 
 
 def missing_extra(error: ModuleNotFoundError, subject: str) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -44,8 +44,8 @@ def core(packages: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedPr
         "PATH": str(Path(sys.executable).parent),
     }
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-S", "-m", "atc", *words]
+    def run(*words: str, python: Sequence[str] = ("-m", "atc")) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-S", *python, *words]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     return run
@@ -96,3 +96,13 @@ def test_what_it_cannot_do_is_a_sentence(
     assert len(message) == 1, process.stderr
     assert message[0].startswith(subject)
     assert f" needs the extra `{extra}`: " in message[0]
+
+
+def test_an_agent_names_the_extra_of_its_model_first(core: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """It brings what else the question needs."""
+    code = (
+        f"from atc import Agent; Agent({FILMS!r}, simulate=True, model='local:x.gguf', profile='small').solve('Who?')"
+    )
+    process = core(python=("-c", code))
+
+    assert "ModelError: local:x.gguf needs the extra `local`: " in process.stderr.splitlines()[-1]
