@@ -17,10 +17,10 @@ from protocols.calls.credentials import APIKey, Credential, PublicHeader, Server
 from protocols.calls.header_names import is_reserved
 from protocols.calls.secret_sources import SOURCES, SecretSource
 from protocols.errors import UsageError
-from protocols.model import Protocol
+from protocols.model import Protocol, SecurityScheme
 from protocols.naming import split_namespace
 
-__all__ = ["SCHEMES", "credential", "header_of", "variable"]
+__all__ = ["SCHEMES", "check_kind", "credential", "header_of", "variable"]
 
 SCHEMES = {
     "bearer": "protocols.calls.credentials:read_bearer",
@@ -57,6 +57,27 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     namespace, text = _addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
     if protocol is not None and protocol.apis[namespace].of_server and _VARIABLE_OPTION.fullmatch(text):
         return replace(variable(text), namespace=namespace)
+    match, scheme, reader = _kind_of(text, namespace, protocol)
+    kind, head = match["kind"], match["kind"].partition(":")[0]
+    source = SecretSource(f"--auth {kind}", match["source"], match["place"])
+    if scheme is not None and (reader is None or (head == "oauth2" and _is_token(source))):
+        return for_scheme(scheme, user_and_password(source) if scheme.kind == "basic" else source.secret())
+    assert reader is not None
+    named = scheme.name if scheme is not None and head != "bearer" else None
+    return replace(reader(kind, source), namespace=namespace, scheme=named)
+
+
+def check_kind(spec: str, protocol: Protocol) -> None:
+    """See that `credential` could read `spec`; its source is left alone. Raises: UsageError."""
+    namespace, text = _addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
+    if not (protocol.apis[namespace].of_server and _VARIABLE_OPTION.fullmatch(text)):
+        _kind_of(text, namespace, protocol)
+
+
+def _kind_of(
+    text: str, namespace: str, protocol: Protocol | None
+) -> tuple[re.Match[str], SecurityScheme | None, Callable[[str, SecretSource], Credential] | None]:
+    """`KIND:SOURCE` in its parts, the document's scheme of that name, and what reads the kind. Raises: UsageError."""
     match = _AUTH_OPTION.fullmatch(text)
     if match is None:
         raise UsageError(
@@ -72,12 +93,7 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
         raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_kinds(protocol)}")
     if head in _NAMED and not _NAME.fullmatch(name):
         raise UsageError(f"--auth {head}:NAME:SOURCE: what stands for NAME can be none")
-    source = SecretSource(f"--auth {kind}", match["source"], match["place"])
-    if scheme is not None and (reader is None or (head == "oauth2" and _is_token(source))):
-        return for_scheme(scheme, user_and_password(source) if scheme.kind == "basic" else source.secret())
-    assert reader is not None
-    named = scheme.name if scheme is not None and head != "bearer" else None
-    return replace(reader(kind, source), namespace=namespace, scheme=named)
+    return match, scheme, reader
 
 
 def _is_token(source: SecretSource) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -124,8 +124,10 @@ def init(options: _Options) -> None:
         click.confirm(f"{file} exists. Write a new one in its place?", default=False, abort=True, err=True)
     setup = _conversation(options) if can_ask() else _from_options(options)
     click.get_current_context().call_on_close(setup.protocol.close)
-    write_text(file, _text(setup))
-    _trust(file)
+    text = _text(setup)
+    values = _checked(setup, file, text)
+    write_text(file, text)
+    _trust(file, values)
     say(f"wrote {file}")
     if not setup.deletions and (count := sum(tool.method == "DELETE" for tool in setup.protocol.tools)):
         operations, be = f"{count} operation{'s' * (count > 1)} of the API", "is" if count == 1 else "are"
@@ -270,19 +272,29 @@ def _without_server(spec: str) -> bool:
     return spec.startswith(("functions:", "mcp:"))
 
 
-def _trust(file: Path) -> None:
-    """The user who has this file written agrees to what it holds."""
+def _checked(setup: _Setup, file: Path, text: str) -> Mapping[str, Any]:
+    """The values that `atc solve` will read from the file. Raises: UsageError: One would be refused, or is a secret."""
     import tomllib
 
     from atc.apps.cli.solve import solve
+    from protocols.calls.auth import check_kind
+    from sandbox.egress.egress_rules import base_urls
+
+    for entry in setup.auth or ():
+        check_kind(entry, setup.protocol)
+    base_urls(setup.base_url or None, setup.protocol)
+    config = Config(file, explicit=False, shared=tomllib.loads(text), tables={})
+    return command_defaults(config, "solve", solve, own=True)
+
+
+def _trust(file: Path, values: Mapping[str, Any]) -> None:
+    """The user who has this file written agrees to what it holds."""
     from atc.apps.cli.trust import code_of, destination, risks, trust
 
-    config = Config(file, explicit=False, shared=tomllib.loads(file.read_text("utf-8")), tables={})
-    values = command_defaults(config, "solve", solve, own=True)
     named = {name: value for name, value in values.items() if name != "auth"}  # what --auth leaves of them
     for phrases in (risks(values), [*risks(named), *destination(named)]):
         if phrases:
-            trust(file, phrases, code_of(config.folder, values.get("api") or ()))
+            trust(file, phrases, code_of(file.parent.resolve(), values.get("api") or ()))
 
 
 def _steps(setup: _Setup) -> list[str]:

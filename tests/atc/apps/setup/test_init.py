@@ -144,3 +144,26 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     atc("init", "openapi.json", "--force", "--deletions")
     assert "without" not in settings()
     assert atc("run", "program.py", "--simulate").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--auth", "tram-secret-77"),
+        ("--auth", "bearer:tram-secret-77"),
+        ("--auth", "Bearer tram-secret-77"),
+        ("--auth", "basic:ann:tram-secret-77"),
+        ("--auth", "bearer:env:tram-secret-77"),
+        ("--auth", "beerer:env:TOKEN"),
+        ("--base-url", "nohost"),
+        ("--base-url", "https://ann:tram-secret-77@host.example"),
+    ],
+)
+def test_nothing_is_written_that_would_be_refused_later(films: Path, options: tuple[str, str]) -> None:
+    """Least of all a secret: the file is checked as the next command checks it, before it is there."""
+    result = atc("init", films, *options)
+
+    assert result.exit_code == 2
+    assert options[0] in result.stderr or "auth takes KIND:SOURCE" in result.stderr or "base URL" in result.stderr
+    assert "tram-secret-77" not in result.output
+    assert not Path("atc.toml").exists()
