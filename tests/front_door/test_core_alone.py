@@ -83,7 +83,7 @@ def test_what_the_core_does(
         (["explain", "Who?", "--api", FILMS, "--profile", "small"], "atc: the choice of tools,", "retrieval"),
         (["mcp", "serve", "--api", FILMS], "atc: this command, without mcp,", "mcp"),
         (["serve", "--api", FILMS], "atc: this command, without", "serve"),
-        (["retrieve", "build", "x"], "Error: atc retrieve,", "retrieval"),
+        (["retrieve", "build", "x"], "atc: atc retrieve,", "retrieval"),
     ],
 )  # fmt: skip
 def test_what_it_cannot_do_is_a_sentence(
@@ -106,3 +106,16 @@ def test_an_agent_names_the_extra_of_its_model_first(core: Callable[..., subproc
     process = core(python=("-c", code))
 
     assert "ModelError: local:x.gguf needs the extra `local`: " in process.stderr.splitlines()[-1]
+
+
+def test_doctor_ends_with_a_command_that_installs_the_model(
+    core: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    """The extra stands in the last line as in the line of the model, and every extra of a user is listed."""
+    lines = core("doctor").stdout.splitlines()
+
+    remedies = [line for line in lines if "not yet ready: pip install" in line]
+    assert len(remedies) == 1 and "[local]" in remedies[0]
+    assert {"providers", "retrieval"} <= {
+        line.split()[1].rstrip(":") for line in lines if line.startswith("  missing ")
+    }

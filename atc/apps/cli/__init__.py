@@ -248,7 +248,7 @@ def _load(entry: EntryPoint) -> click.Command:
         @click.command(entry.name, short_help=f"({reason})", context_settings={"ignore_unknown_options": True})
         @click.argument("args", nargs=-1, type=click.UNPROCESSED)
         def broken(args: tuple[str, ...]) -> None:
-            raise click.ClickException(reason)
+            raise UsageError(reason) if missing else click.ClickException(reason)
 
         return broken
 

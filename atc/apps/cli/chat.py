@@ -85,7 +85,9 @@ def chat(options: _Options) -> None:
         questions = _questions()
         first = next(questions, None)
         if first is None:
-            return
+            if sys.stdin.isatty():
+                return
+            raise UsageError("no question came; write them as lines to stdin, or start the chat at a terminal")
         with (
             open_agent(options, protocol, first, conversation.sink, conversation) as agent,
             agent.chat(journal) as dialogue,

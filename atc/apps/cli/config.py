@@ -23,7 +23,7 @@ from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
 from protocols.private_files import not_trusted, read_bounded
 
-__all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "read_config", "settle"]
+__all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "is_same_api", "read_config", "settle"]
 
 NAME = "atc.toml"
 
@@ -160,13 +160,20 @@ def _defaults(
     _refuse_unknown(section, table, sorted(options))
     defaults = {}
     for key, value in shared.items():
-        if key in options and key not in table:
+        if key in options and key not in table and not _is_of_others(key, value, options[key]):
             defaults |= _default(Section(section.config), key, value, options[key], optional=True)
     for key, value in table.items():
         defaults |= _default(section, key, value, options[key], optional=False)
     if table.get("simulate") is True:  # for this command, in place of the service that all others ask
         defaults = {name: value for name, value in defaults.items() if name not in flags_with("real")}
     return defaults
+
+
+def _is_of_others(key: str, value: object, option: click.Option) -> bool:
+    """True for a choice that other commands have and this one lacks, as `writes = "ask"` for a server: its own default
+    holds, and the command says so."""
+    choices = _BY_KEY[key].kind if key in _BY_KEY else ()
+    return isinstance(choices, tuple) and value in choices and value not in getattr(option.type, "choices", choices)
 
 
 def _refuse_unknown(section: Section, table: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -272,7 +279,7 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     explicit = {name for name in values if ctx.get_parameter_source(name) in _EXPLICIT}
     from_file = {name for name in values if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP}
     dropped: set[str] = set()
-    if "api" in explicit and _documents(values["api"]) != _documents((ctx.default_map or {}).get("api", values["api"])):
+    if "api" in explicit and "api" in (ctx.default_map or {}) and not is_same_api(ctx, values):
         dropped.update(flags_with("service"))
     if values.get("resume"):  # the journal knows
         dropped.update(flags_with("resumable"))
@@ -281,6 +288,12 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     if explicit.intersection(flags_with("real")):
         dropped.add("simulate")
     return {name: DEFAULTS[name] if name in dropped & from_file else value for name, value in values.items()}
+
+
+def is_same_api(ctx: click.Context, values: Mapping[str, Any]) -> bool:
+    """True if a command asks the API of the file, by the same paths and addresses, whoever named them."""
+    own = (ctx.default_map or {}).get("api")
+    return own is not None and _documents(values.get("api")) == _documents(own)
 
 
 def _kind(key: str) -> object:

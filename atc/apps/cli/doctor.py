@@ -84,4 +84,5 @@ def _print(layers: Sequence[Layer], checks: Sequence[Check]) -> None:
                 tell(check.state, check.name, check.detail, check.remedy)
     default = next(check for check in checks if check.part == "model")  # the first one is the model of a solve
     verdict = f"ready: atc solve asks {default.name}" if default.state == "ok" else f"not yet ready: {default.remedy}"
-    console.print(f"\n{verdict}. What else is missing is needed only for what its line names.", style="bold")
+    # A Text, since `[local]` in a command is no markup.
+    console.print(Text(f"\n{verdict}. What else is missing is needed only for what its line names.", style="bold"))

@@ -23,6 +23,8 @@ _EXTRAS = {
     "local": "models by llama.cpp, `local:NAME`",
     "openvino": "models by OpenVINO, `openvino:NAME`",
     "hf": "models by transformers, `hf:NAME`",
+    "providers": "models of providers with an API of their own, `anthropic:NAME`",
+    "retrieval": "the choice of tools for a question; every engine brings it",
     "mcp": "tools of an MCP server, `atc mcp serve`",
     "serve": "`atc serve`",
     "tui": "`atc tui`",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from atc.apps.cli import CONFIG, say
 from atc.apps.cli.options import agent_options, api_option, check_api_options, option
 from atc.apps.cli.reachable import open_service
 from atc.options import Options, WritesPolicy
@@ -72,6 +73,9 @@ class ServingOptions:
         Raises: ATCError: The document, a credential or the service cannot be had.
         """
         agent = replace(self.agent, writes=self.agent.writes or otherwise)
+        config = click.get_current_context().meta.get(CONFIG)
+        if self.agent.writes is None and config is not None and (policy := config.shared.get("writes")):
+            say(f'{config.file}: writes = "{policy}" is none of this command: its own default holds, or name --writes')
         return open_service(self.api, agent, asks=agent.writes != "allow"), agent
 
 

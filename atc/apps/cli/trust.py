@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from atc.apps.cli.config import Config
+from atc.apps.cli.config import Config, is_same_api
 from atc.apps.cli.flags import FLAGS, flags_with
 from protocols.calls.auth import SCHEMES
 from protocols.errors import ATCError, UsageError
@@ -47,13 +47,14 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
     own = [
         name for name in flags_with("signs_in") if values.get(name) and name not in used and not values.get("simulate")
     ]
-    phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
+    api = ctx.default_map["api"] if ctx.default_map and is_same_api(ctx, values) else ()
+    phrases = [*risks(used, api), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
         return
     from atc.apps.cli import say
     from atc.apps.cli.confirm import can_ask
 
-    displayed = [*risks(_displayed(used)), *phrases[len(risks(used)) :]]
+    displayed = [*risks(_displayed(used), api), *phrases[len(risks(used)) :]]
     say(f"{config.file}: {'; '.join(displayed)}")
     code = code_of(config.folder, used.get("api") or ())
     digest, agreed = _digest(config.file, phrases, code), _trusted()
@@ -111,12 +112,15 @@ def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
     return files
 
 
-def risks(used: Mapping[str, Any]) -> list[str]:
-    """What values of a file do that could do harm, a phrase each; they are by parameter, as options take them."""
+def risks(used: Mapping[str, Any], api: Sequence[str] | str = ()) -> list[str]:
+    """What values of a file do that could do harm, a phrase each; they are by parameter, as options take them.
+
+    `api`: That of the file where the command line names the same one, so that both speak of the same place.
+    """
     values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
     apis = [str(api) for api in values.get("api", ())]
     phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
-    where = _where(used) or "the API of the command line"
+    where = _where({"api": api} | dict(used)) or "the API of the command line"
     for name, flag in FLAGS.items():
         is_harmless = isinstance(flag.kind, tuple) and values.get(name) != ("allow",)
         if flag.risk and name in values and not is_harmless:

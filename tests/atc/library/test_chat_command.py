@@ -55,6 +55,8 @@ def test_bad_input(films: Path, endpoint: Callable[..., None], tmp_path: Path) -
     endpoint(NAME)
     missing = chat("")
     assert (missing.exit_code, "Missing option '--api'" in missing.stderr) == (2, True)
+    silent = chat("", "--api", films, "--simulate")
+    assert (silent.exit_code, "no question came" in silent.stderr) == (2, True)
     solved = tmp_path / "solve.journal"
     options = ["--api", films, "--simulate", "--model", "openai:scripted", "--journal", solved]
     CliRunner().invoke(main, ["solve", QUESTION, *map(str, options)])

@@ -305,3 +305,32 @@ def commands(group: click.Group, context: click.Context) -> Iterator[tuple[tuple
             yield from (((name, *path), member) for path, member in commands(command, click.Context(command)))
         elif command is not None:
             yield (name,), command
+
+
+def test_the_same_document_on_the_command_line_is_the_api_of_the_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`--api` with the file's own document, by any path, needs no further word, and another document still does."""
+    monkeypatch.setenv("FILMS_TOKEN", "a-token-of-mine")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+    assert atc("init", "films.yaml", "--force", "--base-url", "http://127.0.0.1:9").exit_code == 0
+    (project / "program.py").write_text("print(1)")
+    (project / "copy.yaml").write_bytes((project / "films.yaml").read_bytes())
+
+    for api in ("films.yaml", str(project / "films.yaml"), "./films.yaml"):
+        result = atc("run", "program.py", "--api", api)
+        assert (result.exit_code, result.stdout) == (0, "1\n"), result.stderr
+        assert "FILMS_TOKEN at http://127.0.0.1:9\n" in result.stderr
+    assert "signs in" not in atc("run", "program.py", "--api", "copy.yaml").stderr
+
+
+def test_a_policy_that_a_server_lacks_leaves_it_its_own(project: Path) -> None:
+    """What `atc init` writes for a terminal stops no server; one that the server's own table names is refused."""
+    settings = 'api = "films.yaml"\nbase-url = "http://127.0.0.1:9"\nwrites = "ask"\n'
+    (project / "atc.toml").write_text(settings)
+    for command in (("serve", "--port", "0"), ("serve", "--ui", "--port", "0"), ("mcp", "serve")):
+        result = atc(*command)
+        assert 'atc.toml: writes = "ask"' in result.stderr, result.stderr
+        assert "nobody answers at" in result.stderr
+    (project / "atc.toml").write_text(f'{settings}[serve]\nwrites = "ask"\n')
+    assert "'ask' is not one of" in atc("serve").stderr
