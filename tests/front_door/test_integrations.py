@@ -143,15 +143,29 @@ def test_the_configuration_of_a_client(shop: Path) -> None:
     assert server["args"][-6:] == ["mcp", "serve", "--api", str(shop / "openapi.yaml"), "--auth", *AUTH]
     assert Path(server["command"]).is_absolute()
     assert TOKEN not in printed
-    assert 'add an "env" with SHOP_TOKEN' in note
+    assert 'add SHOP_TOKEN to "env"' in note
     _, printed, _ = config("--api", "openapi.yaml", "--auth", *AUTH, "--client", "cursor")
     assert json.loads(printed)["mcpServers"]["atc"]["env"] == {"SHOP_TOKEN": "${env:SHOP_TOKEN}"}
+
+
+def test_the_configuration_takes_what_the_file_of_the_folder_says(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client starts elsewhere, so that the file is named; its document and its credential are checked."""
+    monkeypatch.delenv("ATC_CONFIG")
+    monkeypatch.setenv("ATC_HOME", str(shop / "home"))
+    assert CliRunner().invoke(main, ["init", "openapi.yaml"]).exit_code == 0
+
+    for words in ((), ("--api", "openapi.yaml")):
+        code, printed, note = config(*words)
+        assert code == 0, note
+        assert json.loads(printed)["mcpServers"]["atc"]["env"] == {"ATC_CONFIG": str(shop / "atc.toml")}
+        assert 'add SHOP_TOKEN to "env"' in note
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "Missing option '--api'"),
+        (("--api", "nope.yaml"), "nope.yaml: no such file"),
         (("--api", "openapi.yaml", "--header", "X-Key: 123"), "holds no secret"),
         (("--api", "openapi.yaml", "--auth", "bearer:123"), "holds no secret"),
         (("--api", "openapi.yaml", "--base-url", "https://me:123@shop.example"), "holds no secret"),

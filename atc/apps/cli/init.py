@@ -341,8 +341,12 @@ def _first_question(setup: _Setup, *, offers: bool) -> None:
     )
     if flags:
         say("(--simulate: a server on this machine makes up the replies, so nothing real is asked)")
+    if model.state == "ok" and model.name.startswith(("local:", "openvino:")):
+        say(f"a small model such as {model.name} may get it wrong; a larger one: export ATC_MODEL=openai:NAME")
     if offers and question and model.state == "ok" and click.confirm("Run it now?", default=True, err=True):
         code = main.main(["solve", *flags, question], prog_name="atc", standalone_mode=False)
+        if code:
+            say(f"atc.toml stays; ask again in other words, or with another model: {command} --model openai:NAME")
         click.get_current_context().exit(code if isinstance(code, int) else 0)
 
 

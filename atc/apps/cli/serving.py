@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from protocols.model import Protocol
 
 __all__ = ["ServingOptions", "address_of", "bound", "http_server", "is_loopback", "run_http"]
-__all__ += ["served_options"]
+__all__ += ["check_modules", "served_options"]
 
 
 def served_options(default: str, *policies: str) -> Any:
@@ -63,9 +63,7 @@ class ServingOptions:
         check_api_options(self.agent.simulate, self.agent.base_url, self.agent.auth)
         if self.key_file is None and not is_loopback(self.host):
             raise click.UsageError(f"{self.host} can be reached from elsewhere: name who may ask with --key-file FILE")
-        missing = [name for name in modules if importlib.util.find_spec(name) is None]
-        if missing:
-            raise UsageError(needs_extra(f"this command, without {missing[0]},", extra))
+        check_modules(extra, modules)
 
     def opened(self, otherwise: WritesPolicy) -> tuple[Protocol, Options]:
         """The API and the options of its agents; `otherwise` is their policy if the command names none.
@@ -77,6 +75,13 @@ class ServingOptions:
         if self.agent.writes is None and config is not None and (policy := config.shared.get("writes")):
             say(f'{config.file}: writes = "{policy}" is none of this command: its own default holds, or name --writes')
         return open_service(self.api, agent, asks=agent.writes != "allow"), agent
+
+
+def check_modules(extra: str, modules: Sequence[str]) -> None:
+    """See that the modules of an extra are there, without importing one. Raises: UsageError."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(needs_extra(f"this command, without {missing[0]},", extra))
 
 
 def is_loopback(host: str) -> bool:
