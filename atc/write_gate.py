@@ -125,7 +125,8 @@ class WriteGate:
             self._emit(PlanProposed(attempt, plan, self._confirm is not None))
             if self._confirm is None:
                 self.declined = (
-                    "writes are planned, and nobody is there to confirm them; --writes allow sends them unasked"
+                    "writes are planned, and nobody is there to confirm them; ask where somebody can: a terminal, "
+                    'confirm_plan=… in Python, "background": true or "events": true over HTTP'
                 )
                 return False
             if not self._confirm(plan):
