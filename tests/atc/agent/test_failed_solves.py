@@ -93,11 +93,11 @@ def test_an_api_that_answers_something_is_not_given_up(weather: LocalAPI) -> Non
     assert (solution.status, solution.answer) == ("answered", "717710")
 
 
-def test_a_program_that_is_stopped_in_a_call_is_no_fault_of_the_api(weather: LocalAPI) -> None:
-    weather.script("GET", "/cities", Answer(body={"results": []}, wait=5))
+def test_a_program_that_is_stopped_in_a_call_is_no_fault_of_an_api_that_answered(weather: LocalAPI) -> None:
+    weather.script("GET", "/cities", Answer(body={"results": []}), Answer(body={"results": []}, wait=5))
     agent = Agent(
         weather.protocol,
-        model=ScriptedModel('print(GET_cities(query="Oslo"))'),
+        model=ScriptedModel('GET_cities(query="Oslo")\nprint(GET_cities(query="Bergen"))'),
         max_reflections=0,
         limits=Limits(wall=0.5),
     )
