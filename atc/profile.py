@@ -150,17 +150,19 @@ def open_profile(name: str) -> Profile:
         raise UsageError(f"there is no profile {name!r}: give {', '.join(PROFILES)} or a file")
     import yaml
 
+    from protocols.settings_yaml import parse_settings
+
     try:
-        data = yaml.safe_load(read_bounded(file))
+        data = parse_settings(read_bounded(file))
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as a profile: {error}") from None
-    if not isinstance(data, dict) or data.get("base") not in PROFILES:
+    if not isinstance(data, dict) or data.get("base") not in tuple(PROFILES):
         raise UsageError(f"{file}: a profile begins with `base: ` and one of {', '.join(PROFILES)}")
     base = PROFILES[data.pop("base")]
     for key, value in data.items():
         if key not in {entry.name for entry in fields(Profile)} or key == "name":
             raise UsageError(f"{file}: a profile has no field {key!r}")
-        if key == "help_off" and not isinstance(value, list):
+        if key == "help_off" and not (isinstance(value, list) and all(isinstance(part, str) for part in value)):
             raise UsageError(f"{file}: help_off is {value!r}, and must be a list such as [planner]")
         value = data[key] = tuple(value) if isinstance(value, list) else value
         expected = type(getattr(base, key))

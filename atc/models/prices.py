@@ -14,13 +14,16 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.private_files import read_bounded
+from protocols.settings_yaml import parse_settings
 
 __all__ = ["Price", "Prices", "dollars", "read_prices"]
 
 _OWN = ("local:", "openvino:", "hf:")
 """Models that run on the user's machine."""
 
-_PARTS: Mapping[str, Any] = {name: {"type": "number", "minimum": 0} for name in ("prompt", "cached", "completion")}
+_PARTS: Mapping[str, Any] = {
+    name: {"type": "number", "minimum": 0, "maximum": 1e9} for name in ("prompt", "cached", "completion")
+}
 _PRICE: Mapping[str, Any] = {
     "type": "object",
     "required": ["prompt", "completion"],
@@ -144,7 +147,7 @@ def _prices(text: str, place: str) -> Prices:
     from jsonschema.exceptions import best_match
 
     try:
-        data: Any = yaml.safe_load(text)
+        data: Any = parse_settings(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         where = f"line {mark.line + 1}: " if mark is not None else ""

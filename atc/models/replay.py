@@ -59,8 +59,8 @@ class ReplayModel(ModelBase):
     @property
     def context(self) -> int | None:
         """The context window of the recorded model."""
-        context: int | None = _first_entry(self._file).get("context")
-        return context
+        context = _first_entry(self._file).get("context")
+        return context if type(context) is int and context > 0 else None
 
     @property
     def calls_functions(self) -> bool:
@@ -157,6 +157,10 @@ def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
         try:
             entry = json.loads(line)
             usage = Usage(**entry["usage"], model_calls=1)
+            if not all(isinstance(entry[key], str) for key in ("text", "finish", "model")):
+                raise TypeError
+            if not all(type(tokens) is int and tokens >= 0 for tokens in entry["usage"].values()):
+                raise ValueError
             completion = Completion(entry["text"], usage, entry["finish"], read_calls(entry.get("calls", ())))
             if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)

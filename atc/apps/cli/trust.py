@@ -108,7 +108,8 @@ def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
         for path in (folder / word for word in words):
             with contextlib.suppress(OSError):
                 if path.is_file() and (scheme == "functions:" or path.resolve().is_relative_to(folder)):
-                    files[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    with path.open("rb") as file:
+                        files[path] = hashlib.file_digest(file, "sha256").hexdigest()
     return files
 
 

@@ -15,6 +15,7 @@ from protocols.calls.auth import credential
 from protocols.combined import load_specs
 from protocols.errors import UsageError
 from protocols.model import READS, Protocol
+from protocols.private_files import read_bounded
 from sandbox import Sandbox
 from sandbox.egress.writes import Writes
 
@@ -31,18 +32,20 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
             there are credentials, and the programs are not all of one API.
     """
     programs = _programs(Path(folder))
-    if auth and len({saved.digest for saved in programs.values()}) > 1:
-        raise UsageError(
-            f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
-        )
     functions: dict[str, Callable[..., str]] = {}
     reads: list[str] = []
+    digests: set[str] = set()
     for file, saved in programs.items():
         if saved.function in functions:
             raise UsageError(
                 f"{file}: another program of the folder is called {saved.function}, too; rename its function"
             )
         protocol = load_specs(saved.api_from(file.parent))
+        digests.add(protocol.digest)
+        if auth and len(digests) > 1:  # by the documents themselves: a file may claim the digest of another one
+            raise UsageError(
+                f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
+            )
         saved.check(protocol)
         functions[saved.function] = _function(saved, protocol, auth)
         reads += [saved.function] * _only_reads(saved, protocol)
@@ -55,7 +58,7 @@ def _programs(folder: Path) -> dict[Path, SavedProgram]:
     programs: dict[Path, SavedProgram] = {}
     for file in sorted(folder.glob("*.py")):
         try:
-            saved = parse_saved(file.read_text("utf-8"), str(file))
+            saved = parse_saved(read_bounded(file), str(file))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{file} cannot be read: {error}") from None
         if saved is not None:

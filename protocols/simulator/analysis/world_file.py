@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from protocols.settings_yaml import SettingsLoader, parse_settings
 
 __all__ = ["NO_SPEC", "NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
 
@@ -240,9 +241,9 @@ def _parsed(text: str, file: Path) -> tuple[dict[str, Any], dict[_Place, int]]:
     import yaml
 
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
+        node = yaml.compose(text, Loader=SettingsLoader)
+        data = parse_settings(text) or {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise UsageError(f"{file}{line}: this is no YAML: {getattr(error, 'problem', error)}") from None
