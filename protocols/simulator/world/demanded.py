@@ -31,7 +31,7 @@ FURTHER = NAMES["cursors"] | frozenset(
     }
 )  # fmt: skip
 """Names of arguments that ask for the items after some others."""
-_DEFAULT_PAGE = 20
+_DEFAULT_PAGE = 50
 _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
 _LARGE_PAGE = 100

@@ -260,7 +260,7 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
     """
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
-    untyped = dict(replies)
+    typed_at: dict[str, float] = {}
     sent = b""
     with subprocess.Popen(
         command,
@@ -277,9 +277,11 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
             while time.monotonic() < deadline:
                 if select.select([ours], [], [], 0.1)[0]:
                     sent += os.read(ours, 65536)
-                for text in [text for text in untyped if text.encode() in sent]:
-                    word = re.findall(rb"Type (\w+) for yes", sent)[-1:] or [b""]
-                    os.write(ours, untyped.pop(text).encode().replace(b"WORD", word[0]))
+                for text, reply in replies.items():  # again where it came before the question listened
+                    if text.encode() in sent and time.monotonic() - typed_at.get(text, 0.0) > 5:
+                        typed_at[text] = time.monotonic()
+                        word = re.findall(rb"Type (\w+) for yes", sent)[-1:] or [b""]
+                        os.write(ours, reply.encode().replace(b"WORD", word[0]))
         os.close(ours)
     return process.returncode, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent.decode(errors="replace"))
 
