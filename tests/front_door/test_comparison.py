@@ -57,7 +57,7 @@ CODE = {
     ("typed", "atc"): f"print([order['id'] for order in GET_orders({OURS})['items']])",
     ("typed", "pydantic_ai"): f"[order['id'] for order in (await listOrders({OURS}))['items']]",
     ("typed", "smolagents"): f"final_answer([order['id'] for order in list_orders({THEIRS})['items']])",
-    ("mcp", "atc"): "print(stock(product='desk lamp')['result'])",
+    ("mcp", "atc"): "print(stock(product='desk lamp'))",
     ("mcp", "pydantic_ai"): "await stock(product='desk lamp')",
     ("mcp", "smolagents"): "final_answer(int(stock(product='desk lamp')))",
     ("approval", "atc"): "print(refund(payment='p1001', reason='broken'))",
