@@ -1,4 +1,4 @@
-"""What a stranger's small files can make of a command: prices, profiles, records, saved programs, `atc init`."""
+"""What a stranger's small files can make of a command: prices, profiles, records, saved programs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from atc.apps.cli import main
 from atc.apps.saved.tools import load_saved
 from atc.models.prices import read_prices
 from atc.models.replay import ReplayModel
@@ -98,17 +96,3 @@ def test_a_saved_program_cannot_claim_to_be_of_another_api(tmp_path: Path) -> No
         (tmp_path / f"{name}.py").write_text(f"SAVED = {{{data}}}\n\n\ndef {name}():\n    print(list_pets())\n")
     with pytest.raises(UsageError, match="programs of several APIs"):
         load_saved(str(tmp_path), ["bearer:env:TOKEN_OF_A_TEST"])
-
-
-def test_a_document_cannot_name_a_secret_to_be_sent(tmp_path: Path) -> None:
-    """`atc init` makes up a variable's name of the document's title: one that is set already needs the user's word."""
-    environment = {"ATC_HOME": str(tmp_path / "home"), "ATC_CONFIG": None, "GIT_HOST_TOKEN": "secret-of-another"}
-    runner = CliRunner(env=environment)
-    with runner.isolated_filesystem(tmp_path):
-        Path("openapi.json").write_text(document("git-host"))
-        Path("program.py").write_text("print(list_pets())")
-        assert "GIT_HOST_TOKEN: set already" in runner.invoke(main, ["init"]).stderr
-        assert "GIT_HOST_TOKEN" in Path("atc.toml").read_text()
-        refused = runner.invoke(main, ["run", "program.py"])
-    assert refused.exit_code == 2
-    assert "has not been trusted with that" in refused.stderr

@@ -127,12 +127,8 @@ def init(options: _Options) -> None:
     text = _text(setup)
     values = _checked(setup, file, text)
     write_text(file, text)
+    _trust(file, values)
     say(f"wrote {file}")
-    names = [name for name in setup.variables if os.environ.get(name)]
-    if setup.auth is None and names:  # the document made the name up: it may be that of another service's secret
-        say(f"{', '.join(names)}: set already, and only the document says to send it; name it with --auth if it may be")
-    else:
-        _trust(file, values)
     if not setup.deletions and (count := sum(tool.method == "DELETE" for tool in setup.protocol.tools)):
         operations, be = f"{count} operation{'s' * (count > 1)} of the API", "is" if count == 1 else "are"
         say(f'{operations} that can delete something {be} left out: without = ["DELETE"] in {NAME}')

@@ -32,20 +32,20 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
             there are credentials, and the programs are not all of one API.
     """
     programs = _programs(Path(folder))
+    protocols = {file: load_specs(saved.api_from(file.parent)) for file, saved in programs.items()}
+    digests = {(saved.digest, protocols[file].digest) for file, saved in programs.items()}  # a file may claim any
+    if auth and len(digests) > 1:
+        raise UsageError(
+            f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
+        )
     functions: dict[str, Callable[..., str]] = {}
     reads: list[str] = []
-    digests: set[str] = set()
     for file, saved in programs.items():
         if saved.function in functions:
             raise UsageError(
                 f"{file}: another program of the folder is called {saved.function}, too; rename its function"
             )
-        protocol = load_specs(saved.api_from(file.parent))
-        digests.add(protocol.digest)
-        if auth and len(digests) > 1:  # by the documents themselves: a file may claim the digest of another one
-            raise UsageError(
-                f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
-            )
+        protocol = protocols[file]
         saved.check(protocol)
         functions[saved.function] = _function(saved, protocol, auth)
         reads += [saved.function] * _only_reads(saved, protocol)
