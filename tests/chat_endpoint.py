@@ -10,8 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.json_server import listening
 
 __all__ = ["ChatEndpoint", "completion", "serve", "tool_call", "wait_for_close"]
 
@@ -107,20 +109,6 @@ def wait_for_close(connection: socket.socket, opened: threading.Event, closed: t
         ended = True
     if ended:
         closed.set()
-
-
-@contextmanager
-def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A server on this machine that answers by a handler until the end of the block and logs nothing; its URL."""
-
-    class Quiet(handler):  # type: ignore[valid-type, misc]
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 @contextmanager

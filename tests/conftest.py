@@ -184,7 +184,7 @@ def _serving(reply: Callable[[bytes], tuple[int, str, str]]) -> Iterator[str]:
                 self.end_headers()
                 self.wfile.write(data)
 
-        do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
+        do_POST = do_PUT = do_DELETE = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             """Keep the test's output clean."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.chat_endpoint import listening, wait_for_close
+from tests.chat_endpoint import wait_for_close
+from tests.json_server import listening
 
 __all__ = ["VARIABLES", "ProviderAPI", "serve_provider"]
 

@@ -6,18 +6,17 @@ the token as SHOP_TOKEN.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.json_server import JSONHandler, listening
 
 __all__ = ["DOCUMENT", "TOKEN", "Shop", "ShopError", "serving_shop"]
 
@@ -153,10 +152,10 @@ def serving_shop(folder: Path) -> Iterator[Shop]:
     """Serve a shop on a free port of localhost; `openapi.yaml` in the folder is its document, with its address."""
     shop = Shop()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JSONHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+            body = self.read_json()
             try:
                 if self.headers.get("Authorization") != f"Bearer {TOKEN}":
                     raise ShopError(401, "no valid token")
@@ -164,30 +163,14 @@ def serving_shop(folder: Path) -> Iterator[Shop]:
                 status, reply = 200, shop.answer(self.command, path, dict(parse_qsl(parts.query)), body)
             except ShopError as error:
                 status, reply = error.status, {"error": str(error)}
-            data = json.dumps(reply).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.reply(reply, status)
 
-        do_POST = do_GET  # noqa: N815
+        do_POST = do_GET
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}/v1"
-    text = DOCUMENT.read_text("utf-8").replace("https://api.shop.example/v1", address)
-    (folder / "openapi.yaml").write_text(text, "utf-8")
-    try:
+    with listening(Handler) as url:
+        text = DOCUMENT.read_text("utf-8").replace("https://api.shop.example/v1", f"{url}/v1")
+        (folder / "openapi.yaml").write_text(text, "utf-8")
         yield shop
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ on a line of its own for any lines. A comment before a block is for the tests: `
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from atc.models import Message
@@ -25,7 +23,8 @@ from atc.models.base import Model, ModelRequest, answer
 from atc.models.openai_compatible import Endpoint
 from atc.models.replay import CachingModel, ReplayModel
 from protocols.errors import ModelError
-from tests.chat_endpoint import completion, listening
+from tests.chat_endpoint import completion
+from tests.json_server import JSONHandler, listening
 
 __all__ = ["Block", "blocks", "differences", "recorded_endpoint"]
 
@@ -112,9 +111,9 @@ def recorded_endpoint(pause: float = 0.0) -> Iterator[str]:
     name = os.environ.get("ATC_ASK", "")
     model: Model = CachingModel(Endpoint(name), ANSWERS) if name else ReplayModel(ANSWERS)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JSONHandler):
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = self.read_json()
             messages = [Message(message["role"], _steady(message["content"])) for message in request["messages"]]
             time.sleep(pause)
             try:
@@ -126,12 +125,7 @@ def recorded_endpoint(pause: float = 0.0) -> Iterator[str]:
                 status, value = 200, completion(reply.text) | {"usage": tokens | {"total_tokens": sum(tokens.values())}}
             except ModelError as error:  # a prompt that nobody has answered
                 status, value = 400, {"error": {"message": str(error)}}
-            data = json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.reply(value, status)
 
     with listening(Handler) as url:
         yield f"{url}/v1"

@@ -11,10 +11,8 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import anyio
@@ -22,6 +20,7 @@ import pytest
 import yaml
 
 from tests.chat_endpoint import serve, tool_call
+from tests.json_server import JSONHandler, listening
 from tests.shop import TOKEN, serving_shop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +30,7 @@ TASKS = ("api", "function", "typed", "mcp", "approval")
 FRAMEWORKS = {"atc": "openai", "pydantic_ai": "pydantic_ai_harness", "smolagents": "smolagents"}
 SERVER = '''
 from fastmcp import FastMCP
+from tests.json_server import JSONHandler, listening
 
 server = FastMCP("stock")
 
@@ -192,25 +192,14 @@ def gemini(*parts: object) -> Iterator[str]:
     """An endpoint in the format that ADK's models speak, which answers with these parts in turn."""
     remaining = list(parts)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JSONHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.read_json()
             content = {"role": "model", "parts": [remaining.pop(0)]}
-            data = json.dumps({"candidates": [{"content": content, "finishReason": "STOP"}]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.reply({"candidates": [{"content": content, "finishReason": "STOP"}]})
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with listening(Handler) as url:
+        yield url
 
 
 @pytest.mark.skipif(not ADK.exists(), reason="there is no .venv-adk (make peers)")

@@ -99,7 +99,7 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
                 answer = _message(500, f"the simulator failed: {type(error).__name__}: {error}")
             self._send(answer)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _answer  # noqa: N815
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _answer
 
     def _refuse(self, status: int, problem: str) -> None:
         """Answer a request whose body is not read; the connection ends with it."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.json_server import JSONHandler
 
 __all__ = ["Authority", "secure_service"]
 
@@ -65,21 +66,13 @@ def secure_service(files: tuple[Path, Path], clients: Path | None = None) -> Ite
     Gives its port.
     """
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JSONHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             peer = self.connection.getpeercert()
             name = peer["subject"][0][0][1] if peer else "nobody"
-            body = json.dumps({"name": name}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
+            self.reply({"name": name})
 
     class QuietServer(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from tests.chat_endpoint import completion
+from tests.json_server import JSONHandler, listening
 
 __all__ = ["ALICE", "BOB", "CAROL", "ProgramEndpoint", "Serving", "start_endpoint", "start_serving"]
 
@@ -57,29 +56,17 @@ def start_endpoint() -> Iterator[ProgramEndpoint]:
     """Serve the chat completions format until the end of the block."""
     state = ProgramEndpoint()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JSONHandler):
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = self.read_json()
             program = state.answer("\n".join(str(message["content"]) for message in request["messages"]))
-            body = json.dumps(completion(f"```python\n{program}\n```")).encode()
-            with suppress(ConnectionError):
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+            self.reply(completion(f"```python\n{program}\n```"))
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    with listening(Handler) as url:
+        state.url = f"{url}/v1"
         yield state
         for release in state.held.values():
             release.set()
-        server.shutdown()
 
 
 @dataclass
