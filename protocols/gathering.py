@@ -20,7 +20,7 @@ _DOCUMENT_KEYS = frozenset({"openapi", "swagger", "endpoints", "api_list", "path
 """Keys of a parsed document, one of which is in each."""
 
 _UNSPECIFIC = frozenset({"a", "an", "the", "my", "our", "api", "apis", "openapi", "swagger", "rest", "http", "v"})
-"""Words of a title that tell no API from another."""
+"""Words of a title that tell no API from another; tried on two titles."""
 
 
 def gather(tools: object, auth: Sequence[str] = (), base_url: str | Mapping[str, str] | None = None) -> Protocol:

@@ -16,7 +16,7 @@ __all__ = ["enum_values", "mentioned_values"]
 _MAX_VALUES = 200
 """Distinct values; a field with more holds free text."""
 _OPPOSITES = ("un", "not ", "not_", "non", "in", "dis")
-"""What stands before a value in the name of its opposite."""
+"""What stands before a value in the name of its opposite. Made from one question, and tried on no other document."""
 
 
 def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:

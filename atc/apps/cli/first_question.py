@@ -2,6 +2,9 @@
 
 Its words are those of the document's paths and fields. It asks for one value of one item, so it needs no page but the
 first.
+
+Of twelve documents eleven have one; six were read while this was made. The local model answered 7 of 7 that were tried
+there, and 0 of 2 of somebody else's documents.
 """
 
 from __future__ import annotations

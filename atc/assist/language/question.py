@@ -340,7 +340,10 @@ class Question:
         return any(is_mentioned(noun, counted) for counted in _HOW_MANY.findall(self.text))
 
     def which(self, noun: str) -> bool:
-        """True if it asks which items of a noun do something: `Which parcels are late?`"""
+        """True if it asks which items of a noun do something: `Which parcels are late?`
+
+        Made from one question. Of 171 other ones 5 prompts change, from one item to the list; no model was run on them.
+        """
         return any(word != singular(word) and is_mentioned(noun, [word]) for word in _WHICH.findall(self.text.lower()))
 
     def qualifiers(self, noun: str) -> tuple[str, ...]:

@@ -65,7 +65,10 @@ def _reads_as_name(value: object) -> bool:
 
 
 def _has_text(inspection: Inspection, item: Source) -> bool:
-    """True unless an item has nothing to be called by but its identifier: no text, other than dates and fixed words."""
+    """True unless an item has nothing to be called by but its identifier: no text, other than dates and fixed words.
+
+    Made from one question, and tried on no other.
+    """
     fields = inspection.value_of(item)
     return not isinstance(fields, Mapping) or any(
         isinstance(value, str) and value[:1].isalpha() and fold(value) not in inspection.enum_values

@@ -32,6 +32,7 @@ FURTHER = NAMES["cursors"] | frozenset(
 )  # fmt: skip
 """Names of arguments that ask for the items after some others."""
 _DEFAULT_PAGE = 50
+"""Items of a page where no document says it: with 20 a test's world held too few of what its program looks for."""
 _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
 _LARGE_PAGE = 100
