@@ -38,7 +38,7 @@ _LAYERS = {
     "benchmarks": """
         methods worlds harness toolbench.corpus tasks run
         inspect_tasks report injection toolbench apibench services
-        manipulation.environment manipulation.function_environment manipulation.curl manipulation.curl_templates
+        manipulation.environment manipulation.function_environment manipulation.curl
         manipulation.http_environment manipulation.suite manipulation.criteria
         manipulation.home manipulation.trip manipulation.weather manipulation.cat manipulation.sheets
         manipulation.virtualhome manipulation.webshop manipulation.tabletop manipulation.original

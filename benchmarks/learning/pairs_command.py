@@ -86,7 +86,7 @@ class _DataOptions:
 @click.command()
 @takes(_DataOptions)
 def data(options: _DataOptions) -> None:
-    """Make questions with the programs that answer them, from an API document alone, or from a tool's templates.
+    """Make questions with the programs that answer them, from an API document alone, or from a tool's samples.
 
     With --from-protocol each program is checked, run in the simulated service, and kept if its answer rests on the
     responses. A line has the question, the program, its tools, the answer, and the messages of `atc solve --tools K
@@ -115,15 +115,14 @@ def _refuse(names: Iterable[str], source: str) -> None:
 def _from_tasks(options: _DataOptions) -> None:
     """Write the samples of tools of the suite, mixed."""
     from atc.files import write_text
-    from benchmarks.manipulation.alignment import SAMPLES, alignment_data
+    from benchmarks.manipulation.alignment import alignment_data
     from benchmarks.manipulation.suite import open_environment
 
     _check_own(options.out)
     conversations, counts = [], []
     for task in dict.fromkeys(options.tasks):
         with closing(open_environment(task)) as environment:
-            count = options.count or SAMPLES.get(task, _COUNT)
-            of_task, task_counts = alignment_data(environment, count, options.pairs, options.seed)
+            of_task, task_counts = alignment_data(environment, options.count, options.pairs, options.seed)
         conversations += of_task
         counts.append(task_counts)
     random.Random(options.seed).shuffle(conversations)

@@ -1,4 +1,4 @@
-"""Training data for the tools of the suite: samples from templates, several of a tool in one prompt.
+"""Training data for the tools of the suite: samples, several of a tool in one prompt.
 
 A line is a conversation as the action generator has it at test time: functions, solved examples, the goal, and then
 the action as the answer. `learn` marks the actions of the examples; the answer itself is learned with the word
@@ -11,7 +11,7 @@ Source: Xu et al. (arXiv:2305.16504), section 4.1 and appendix C.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,20 +19,9 @@ from benchmarks.manipulation.complexity import combination
 from benchmarks.manipulation.environment import Environment, GoalAction
 from benchmarks.manipulation.generator import ACTION, prompt_text
 from benchmarks.manipulation.prompt_selection import Selection, shown_example
+from protocols.errors import UsageError
 
-__all__ = ["SAMPLES", "AlignmentCounts", "alignment_data", "count_alignment"]
-
-SAMPLES: Mapping[str, int] = {
-    "weather": 1800,
-    "cat": 1800,
-    "home": 1800,
-    "trip": 1800,
-    "sheets": 118,
-    "virtualhome": 512,
-    "webshop": 1800,
-    "tabletop": 74,
-}
-"""Samples of each tool in the paper's Table 10."""
+__all__ = ["AlignmentCounts", "alignment_data", "count_alignment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +47,20 @@ class AlignmentCounts:
 
 
 def alignment_data(
-    environment: Environment, count: int, pairs: int, seed: int
+    environment: Environment, count: int | None, pairs: int, seed: int
 ) -> tuple[list[dict[str, Any]], AlignmentCounts]:
-    """The conversations of a tool, each with up to `pairs` samples, and their counts.
+    """The conversations of a tool, each with up to `pairs` of its first `count` samples or of all, and their counts.
 
-    Where a tool has few values, samples are drawn more than once, and two conversations may have the same goal.
+    Where a tool has few values, a sample may come more than once, and two conversations may have the same goal.
+
+    Args:
+        seed: Of which samples stand together.
+    Raises: UsageError: There are not so many samples.
     """
+    if count is not None and count > len(environment.samples):
+        raise UsageError(f"{environment.name} has {len(environment.samples)} samples: ask for no more of them")
     goals = {test.goal for test in environment.tests}
-    drawn = list(environment.samples(count, seed))
+    drawn = environment.samples[:count]
     samples = [sample for sample in drawn if sample.goal not in goals]
     random.Random(f"pairs {seed}").shuffle(samples)
     selection = Selection(environment)

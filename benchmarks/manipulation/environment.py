@@ -3,18 +3,23 @@
 An environment takes the place of a simulated world and of gold calls. It is used in one of two ways: `act` executes
 what the action generator wrote, or a program of `atc` runs over `protocol()`; then `score()` judges what was done.
 
+Tests, demonstrations and training samples are data, `content.json.gz` in the folder of a tool. They were made from
+templates and pools of values as the paper describes it, and are frozen since (the generators are in cb99d149).
+
 Source: Xu et al. (arXiv:2305.16504), sections 3 and 5.
 """
 
 from __future__ import annotations
 
-import random
+import gzip
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import UsageError
@@ -32,7 +37,6 @@ __all__ = [
     "GoalAction",
     "ManipulationTest",
     "TestScore",
-    "drawn_in_rounds",
     "f1_figures",
     "failure_of",
     "subsequence_length",
@@ -106,11 +110,45 @@ class TestScore:
     __test__ = False
 
 
+@dataclass(frozen=True, slots=True)
+class SuiteContent:
+    """What a tool's file has; `functions` only where its code does not tell them."""
+
+    tests: tuple[ManipulationTest, ...]
+    demonstrations: tuple[GoalAction, ...]
+    samples: tuple[GoalAction, ...]
+    functions: tuple[FunctionDocument, ...] = ()
+
+
+@cache
+def _read_content(folder: Path) -> SuiteContent:
+    """The content of a tool by its folder."""
+    data = json.loads(gzip.decompress((folder / "content.json.gz").read_bytes()))
+
+    def pairs(part: str) -> tuple[GoalAction, ...]:
+        return tuple(GoalAction(**{**record, "names": tuple(record["names"])}) for record in data[part])
+
+    tests = tuple(
+        ManipulationTest(
+            record["id"],
+            record["goal"],
+            tuple(record["labels"]),
+            tuple(map(tuple, record["names"])),
+            tuple(record.get("programs", ())),
+            record.get("state", {}),
+        )
+        for record in data["tests"]
+    )
+    functions = tuple(FunctionDocument(**record) for record in data.get("functions", ()))
+    return SuiteContent(tests, pairs("demonstrations"), pairs("samples"), functions)
+
+
 class Environment(ABC):
     """One tool of the suite with its tests.
 
     Attributes:
         name: As `--task` takes it.
+        folder: Where its content lies.
         metric: What the value of a score is.
         functions: All that a prompt may describe, in a fixed order.
         demonstrations: Each function is in one at least, except where the paper leaves some out.
@@ -126,6 +164,7 @@ class Environment(ABC):
     """
 
     name: str
+    folder: Path
     metric: Literal["success", "LCS", "reward"] = "success"
     max_tokens: int = 128
     documents_shown: int | None = None
@@ -147,20 +186,24 @@ class Environment(ABC):
         return self._test
 
     @cached_property
-    @abstractmethod
-    def functions(self) -> Sequence[FunctionDocument]: ...
+    def functions(self) -> Sequence[FunctionDocument]:
+        """Those of the tool's content."""
+        return _read_content(self.folder).functions
 
     @cached_property
-    @abstractmethod
-    def demonstrations(self) -> Sequence[GoalAction]: ...
+    def demonstrations(self) -> Sequence[GoalAction]:
+        """Those of the tool's content."""
+        return _read_content(self.folder).demonstrations
 
     @cached_property
-    @abstractmethod
-    def tests(self) -> Sequence[ManipulationTest]: ...
+    def tests(self) -> Sequence[ManipulationTest]:
+        """Those of the tool's content."""
+        return _read_content(self.folder).tests
 
-    @abstractmethod
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Training samples from templates and value pools; none is a test. Source: section 4.1."""
+    @cached_property
+    def samples(self) -> Sequence[GoalAction]:
+        """Training samples, as many as the paper has; none has the goal of a test. Source: section 4.1."""
+        return _read_content(self.folder).samples
 
     @abstractmethod
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
@@ -239,12 +282,3 @@ def subsequence_length(first: Sequence[str], second: Sequence[str]) -> int:
         for place, expected in enumerate(second):
             row.append(before[place] + 1 if item == expected else max(row[-1], before[place + 1]))
     return row[-1]
-
-
-def drawn_in_rounds(pairs: Sequence[GoalAction], count: int, seed: int) -> list[GoalAction]:
-    """As many training samples, each of the pairs once before one is repeated."""
-    order = random.Random(f"samples {seed}")
-    drawn: list[GoalAction] = []
-    while len(drawn) < count:
-        drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
-    return drawn

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -21,12 +20,10 @@ import requests
 import yaml
 
 from benchmarks.manipulation.curl import CurlError, CurlRequest, curl_line, parse_curl
-from benchmarks.manipulation.curl_templates import TaskTemplates, program_of
 from benchmarks.manipulation.environment import (
     NOW,
     ActionResult,
     Environment,
-    FunctionDocument,
     GoalAction,
     ManipulationTest,
     TestScore,
@@ -37,12 +34,14 @@ from protocols import load
 from protocols.calls.credentials import APIKey, Credential
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.naming import argument_name, tool_name
 from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
 __all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest", "RefusedRequestError", "ServedService"]
 
 _KEY = "{API_KEY}"
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _SECONDS = 10
 _OF_THE_CONNECTION = ("connection", "content-length", "expect", "transfer-encoding")
 """Headers that say how a request is sent, and are left to who sends it."""
@@ -168,12 +167,9 @@ class HTTPEnvironment(Environment):
     single_quoted = False
     readable = True
     figures = ("f1", "precision", "recall")
-    test_count = 100
-    folder: Path
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
-        self.templates = self.read_templates()
         self.served = ServedService(self.new_service())
         self._reference = self.new_service()
         self.text = ""
@@ -181,51 +177,17 @@ class HTTPEnvironment(Environment):
         self._error = ""
 
     @abstractmethod
-    def read_templates(self) -> TaskTemplates:
-        """The templates of the service."""
-
-    @abstractmethod
     def new_service(self) -> LocalService:
         """A service in its first state."""
-
-    @cached_property
-    def functions(self) -> Sequence[FunctionDocument]:
-        """One for each kind of call, as a curl line."""
-        return [kind.document for kind in self.templates.kinds]
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Two for each kind of call."""
-        return self.templates.demonstrations
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """Of each kind equally many, but for a remainder."""
-        return tuple(
-            ManipulationTest(
-                f"{number:03}",
-                action.goal,
-                (action.action,),
-                (action.names,),
-                (action.program,),
-                self.state_of(number, action),
-            )
-            for number, action in enumerate(self.templates.make_tests(self.test_count, seed=0), 1)
-        )
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Training samples from templates of their own."""
-        tests = [GoalAction(test.goal, test.labels[0], test.names[0]) for test in self.tests]
-        return self.templates.samples(count, seed, tests)
 
     def read_action(self, goal: str, action: str) -> GoalAction:
         """The first curl line of an action; it counts with the operation of the service that it calls."""
         line = curl_line(action, anywhere=True)
         request = parse_curl(line)
         name = self._reference.name(request.method, request.path)
-        if request.origin != self.origin or name not in {kind.name for kind in self.templates.kinds}:
+        if request.origin != self.origin or tool_name(*name.split(" ", 1)) not in self.protocol():
             raise UsageError(f"{request.method} {request.origin}{request.path} is no function of {self.name}")
-        return GoalAction(goal, line, (name,), program_of(name, self._arguments(name, request)))
+        return GoalAction(goal, line, (name,), _program(name, self._arguments(name, request)))
 
     def _arguments(self, name: str, request: CurlRequest) -> dict[str, object]:
         """The arguments of a request in path, query and body, without its key."""
@@ -332,6 +294,17 @@ class HTTPEnvironment(Environment):
         if isinstance(reply.body, list):
             return {str(index): item for index, item in enumerate(reply.body)} or {"length": 0}
         return {"text": reply.body}
+
+
+def _program(name: str, arguments: Mapping[str, object]) -> str:
+    """A call of an operation, `METHOD /path`, as a program over the tools of the service's document."""
+    written = ", ".join(f"{argument_name(argument)}={_literal(value)}" for argument, value in arguments.items())
+    return f"print({tool_name(*name.split(' '))}({written}))"
+
+
+def _literal(value: object) -> str:
+    """A text of digits is written as a number."""
+    return value if isinstance(value, str) and _NUMBER.fullmatch(value) else repr(value)
 
 
 def _parsed(body: bytes) -> object:

@@ -1,4 +1,4 @@
-"""The Cat API as an environment: six functions, 100 tests, 12 demonstrations, 40 training templates.
+"""The Cat API as an environment: six functions, 100 tests, 12 demonstrations.
 
 The account starts anew before each test and before its label, so that removals are executed, too. A reply to a new
 favourite does not say which picture it has; hence the account is compared as well. The released evaluator compares
@@ -14,9 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.manipulation.cat.cat_service import FOLDER, CatService, breeds, first_favourites
+from benchmarks.manipulation.cat.cat_service import FOLDER, CatService, first_favourites
 from benchmarks.manipulation.curl import CurlError, curl_line
-from benchmarks.manipulation.curl_templates import TaskTemplates, Value, read_templates
 from benchmarks.manipulation.environment import GoalAction, TestScore
 from benchmarks.manipulation.http_environment import HTTPEnvironment
 from protocols.simulator.http.messages import SimulatedReply
@@ -27,8 +26,6 @@ _REMOVAL = "DELETE /v1/favourites/{favourite_id}"
 _FAVOURITE = re.compile(r"/favourites/(\d+)")
 _FAVOURITES = 9
 """Favourites that a test starts with."""
-_SHOWN = 2
-"""The last of the first favourites are those of demonstrations, and removed in no test."""
 
 
 class CatAPI(HTTPEnvironment):
@@ -40,14 +37,6 @@ class CatAPI(HTTPEnvironment):
     secret = "live_9b1f7c2e5d8a4063"
     key_name = "x-api-key"
     folder = FOLDER
-
-    def read_templates(self) -> TaskTemplates:
-        """The templates, with pools of breeds and of the favourites that an account starts with."""
-        pools = {
-            "breed": [Value(name, id) for name, id in breeds().items()],
-            "favourite_id": [Value(str(id), str(id)) for id in first_favourites()[:-_SHOWN]],
-        }
-        return read_templates(FOLDER / "templates.yaml", pools)
 
     def new_service(self) -> CatService:
         """The service with an account of its own."""

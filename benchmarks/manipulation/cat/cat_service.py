@@ -14,13 +14,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.manipulation.environment import NOW
 from benchmarks.manipulation.http_environment import LocalService, RefusedRequestError
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 
-__all__ = ["FOLDER", "CatService", "breeds", "favourite", "first_favourites"]
+__all__ = ["FOLDER", "CatService", "favourite", "first_favourites"]
 
 FOLDER = Path(__file__).parent
 _ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -39,18 +37,6 @@ class _Account:
 
     favourites: dict[int, str] = field(default_factory=dict)
     votes: list[tuple[str, int]] = field(default_factory=list)
-
-
-@lru_cache(maxsize=1)
-def _data() -> Mapping[str, Any]:
-    content: Mapping[str, Any] = yaml.safe_load((FOLDER / "breeds.yaml").read_text("utf-8"))
-    return content
-
-
-def breeds() -> Mapping[str, str]:
-    """The identifiers of breeds by their names."""
-    named: Mapping[str, str] = _data()["breeds"]
-    return named
 
 
 def _digest(*purpose: object) -> bytes:

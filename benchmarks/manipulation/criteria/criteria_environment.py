@@ -5,22 +5,15 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.3 and A.4.
 
 from __future__ import annotations
 
-import random
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
 
-from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate, demonstration
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1_figures, failure_of
-from benchmarks.manipulation.function_environment import FunctionEnvironment
+from benchmarks.manipulation.function_environment import FunctionEnvironment, called_functions
 from protocols.errors import UsageError
 
 __all__ = ["CriteriaEnvironment", "CriteriaState"]
-
-_ATTEMPTS = 1000
-"""Draws of values for one sample."""
 
 _SEARCH = "API.search"
 
@@ -64,15 +57,8 @@ class CriteriaEnvironment(FunctionEnvironment):
     not looked at, so that only what a search fills in is missing. The types of arguments are checked with `compat` too,
     where the released setters take any: such a program is not executable in place of having wrong arguments, or, with
     the parts of a date as texts, of being right.
-
-    Attributes:
-        folder: Where `templates.yaml` lies.
-        test_count, template_count: Tests; templates of training samples.
     """
 
-    folder: Path
-    test_count: int
-    template_count: int
     readable = True
     figures = ("f1", "precision", "recall")
 
@@ -90,65 +76,17 @@ class CriteriaEnvironment(FunctionEnvironment):
         """Those over the present state."""
         return self._objects
 
-    @cached_property
-    def _templates(self) -> CriteriaTemplates:
-        return CriteriaTemplates.read(self.folder / "templates.yaml")
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Written one by one."""
-        return self._templates.demonstrations
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """Generated from templates; none calls just the functions of a demonstration."""
-        demonstrated = {combination(example.names) for example in self.demonstrations}
-        rng = random.Random(f"{self.name} tests")
-        templates = self._templates.compose("tests", self.test_count, rng, demonstrated)
-        tests, goals = [], {example.goal for example in self.demonstrations}
-        for number, template in enumerate(templates, 1):
-            sample = self._new_sample(template, rng, goals)
-            goals.add(sample.goal)
-            test = ManipulationTest(f"{number:03}", sample.goal, (sample.action,), (sample.names,), (sample.program,))
-            tests.append(test)
-        return tuple(tests)
-
-    @cached_property
-    def sample_templates(self) -> Sequence[GoalTemplate]:
-        """The templates of training samples; none calls just the functions of a test."""
-        tested = {combination(names) for test in self.tests for names in test.names}
-        rng = random.Random(f"{self.name} training")
-        return self._templates.compose("training", self.template_count, rng, tested)
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Training samples, of all templates equally often, in random order; all goals differ."""
-        rng = random.Random(f"{self.name} samples {seed}")
-        goals = {test.goal for test in self.tests}
-        samples = []
-        for number in range(count):
-            sample = self._new_sample(self.sample_templates[number % self.template_count], rng, goals)
-            goals.add(sample.goal)
-            samples.append(sample)
-        rng.shuffle(samples)
-        return samples
-
-    def _new_sample(self, template: GoalTemplate, rng: random.Random, goals: set[str]) -> GoalAction:
-        for _ in range(_ATTEMPTS):
-            goal, action = self._templates.fill(template, rng)
-            if goal not in goals:
-                return demonstration(goal, action)
-        raise ValueError(f"no values are left for the template {template.goal!r}; ask for fewer samples")
-
     def read_action(self, goal: str, action: str) -> GoalAction:
         """A program; the functions that it calls are those of the object `API` and the value classes."""
         try:
-            pair = demonstration(goal, action.strip())
+            called = called_functions(action.strip())
         except SyntaxError as error:
             raise UsageError(f"no program: {error.msg}, in its line {error.lineno}") from None
-        names = tuple(name for name in pair.names if name in self.protocol())
+        names = tuple(name for name in called if name in self.protocol())
         if not names:
             raise UsageError(f"it calls no function of {self.name}, such as API.search()")
-        return replace(pair, names=names)
+        before, _, last = action.strip().rpartition("\n")
+        return GoalAction(goal, action.strip(), names, f"{before}\nprint({last})")
 
     def restore(self, test: ManipulationTest, seed: int) -> None:
         """No criteria are set in the beginning."""
@@ -178,8 +116,3 @@ class CriteriaEnvironment(FunctionEnvironment):
             self._label_criteria[label] = dict(self.state.criteria)
             self.state.criteria, self.state.called = criteria, called
         return self._label_criteria[label]
-
-
-def combination(names: Sequence[str]) -> tuple[str, ...]:
-    """The functions of a program without their order."""
-    return tuple(sorted(names))

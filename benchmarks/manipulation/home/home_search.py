@@ -131,8 +131,6 @@ class HomeSearch(CriteriaEnvironment):
     name = "home"
     max_tokens = 128
     folder = Path(__file__).parent
-    test_count = 100
-    template_count = 100
 
     def namespace(self, state: CriteriaState) -> Mapping[str, object]:
         """The object `API` over a state."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from benchmarks.manipulation.environment import (
     ActionResult,
     FunctionDocument,
-    GoalAction,
     ManipulationTest,
     TestScore,
     failure_of,
@@ -29,7 +29,6 @@ from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTabl
 from benchmarks.manipulation.sheets.snapshot import snapshot
 from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
 from benchmarks.manipulation.sheets.tab import Json
-from benchmarks.manipulation.sheets.tasks import demonstrations, make_tests, sample_pairs
 from benchmarks.manipulation.sheets.values import put_values
 from benchmarks.manipulation.sheets.workbook import Workbook
 from benchmarks.manipulation.sheets.worksheet import Worksheet
@@ -55,6 +54,7 @@ class SheetsEnvironment(FunctionEnvironment):
     """
 
     name = "sheets"
+    folder = Path(__file__).parent
     max_tokens = 256
     documents_shown = 10
     reads: Collection[str] = tuple(READS.split())
@@ -82,20 +82,6 @@ class SheetsEnvironment(FunctionEnvironment):
     @cached_property
     def _makers(self) -> frozenset[str]:
         return self.protocol().value_classes
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Our own, each function in one at least."""
-        return demonstrations()
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """The 70 tests, by the templates that they are made from."""
-        return make_tests()
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Training samples over tables of their own; the paper has 118."""
-        return sample_pairs(count, seed)
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """As every environment; what the labels of a test lead to is found out first.

@@ -8,38 +8,30 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.8.
 
 from __future__ import annotations
 
-import random
-import re
-from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from benchmarks.manipulation.environment import ActionResult, Failure, GoalAction, ManipulationTest, TestScore
+from benchmarks.manipulation.environment import ActionResult, Failure, ManipulationTest, TestScore
 from benchmarks.manipulation.function_environment import FunctionEnvironment
 from benchmarks.manipulation.tabletop.functions import READS, TabletopFunctions
-from benchmarks.manipulation.tabletop.scene import COLOURS, Placement, Scene
-from benchmarks.manipulation.tabletop.setups import called, goal_text, layout, make_tests
+from benchmarks.manipulation.tabletop.scene import Placement, Scene
 from benchmarks.manipulation.tabletop.table_checks import CHECKS, Table
-from protocols.errors import UsageError
 
 __all__ = ["Tabletop"]
 
-_FOLDER = Path(__file__).parent
-_REPEATED = 2000
-"""Goals drawn one after another that there were before: then there are hardly any new ones."""
-_COLOUR = re.compile(rf"\b({'|'.join(COLOURS)})\b")
-
 
 class Tabletop(FunctionEnvironment):
-    """15 types of instruction in seven setups each; a seed other than 0 lays the objects of each test anew.
+    """15 types of instruction in seven setups each, of which the first 15 tests have one each.
+
+    Each test has three layouts, in which its instruction can be followed and is not followed yet: one for each of the
+    paper's three runs, by the seed. Two objects are 15 cm apart or more.
 
     Under `compat` the checks are the released ones, and an empty program is executable.
     """
 
     name = "tabletop"
+    folder = Path(__file__).parent
     max_tokens = 256
     documents_shown = 0
     stops = ("#", "objects = [")
@@ -50,7 +42,6 @@ class Tabletop(FunctionEnvironment):
         self._scene = Scene()
         self._functions = TabletopFunctions(self._scene)
         self._before: Mapping[str, Placement] = {}
-        self._layouts: dict[tuple[str, int], dict[str, list[float]]] = {}
 
     @property
     def scene(self) -> Scene:
@@ -61,54 +52,10 @@ class Tabletop(FunctionEnvironment):
         """The functions, which a program calls without a name before them."""
         return {"": self._functions}
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return [document.name for document in self.functions]
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Our own, each function in one at least."""
-        entries = yaml.safe_load((_FOLDER / "demonstrations.yaml").read_text("utf-8"))
-        return tuple(self._goal_action(entry) for entry in entries)
-
-    def _goal_action(self, entry: Mapping[str, str]) -> GoalAction:
-        goal = goal_text(re.split(r",\s*", entry["objects"].strip()), entry["task"])
-        action = entry["action"].strip()
-        return GoalAction(goal, action, called(action, self._names))
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """The 105 tests, type by type."""
-        return make_tests(self._names)
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """The demonstrations in other colours. Raises: UsageError: There are not so many that differ."""
-        draw = random.Random(f"samples {seed}")
-        taken = {test.goal for test in self.tests}
-        samples: list[GoalAction] = []
-        repeated = 0
-        while len(samples) < count:
-            if repeated > _REPEATED:
-                raise UsageError(f"there are hardly more than {len(samples)} different samples; ask for fewer")
-            pair = self.demonstrations[len(samples) % len(self.demonstrations)]
-            colours = dict(zip(COLOURS, draw.sample(COLOURS, len(COLOURS)), strict=True))
-            goal, action = (_COLOUR.sub(lambda match: colours[match[1]], text) for text in (pair.goal, pair.action))  # noqa: B023
-            repeated += 1
-            if goal not in taken:
-                repeated = 0
-                taken.add(goal)
-                samples.append(GoalAction(goal, action, pair.names))
-        return samples
-
     def restore(self, test: ManipulationTest, seed: int) -> None:
-        """Lay the table of a test; with another seed than 0, its objects lie elsewhere."""
-        objects = test.state["objects"]
-        if seed:
-            if (test.id, seed) not in self._layouts:
-                state = test.state
-                self._layouts[test.id, seed] = layout(test.id, state["type"], list(objects), state["values"], seed)
-            objects = self._layouts[test.id, seed]
-        self._scene.lay(objects)
+        """Lay the table of a test; the seed chooses among its layouts."""
+        layouts = test.state["layouts"]
+        self._scene.lay(layouts[seed % len(layouts)])
         self._before = self._scene.places
 
     def act(self, text: str) -> ActionResult:

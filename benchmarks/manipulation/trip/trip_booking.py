@@ -179,8 +179,6 @@ class TripBooking(CriteriaEnvironment):
     name = "trip"
     max_tokens = 300
     folder = Path(__file__).parent
-    test_count = 120
-    template_count = 30
 
     def namespace(self, state: CriteriaState) -> Mapping[str, object]:
         """The object `API` over a state, and the classes of places and days."""

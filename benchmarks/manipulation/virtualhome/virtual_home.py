@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 from benchmarks.manipulation.environment import (
     ActionResult,
@@ -16,11 +17,9 @@ from benchmarks.manipulation.environment import (
     GoalAction,
     ManipulationTest,
     TestScore,
-    drawn_in_rounds,
     failure_of,
     subsequence_length,
 )
-from benchmarks.manipulation.virtualhome.activities import Activity, Step, read_activities, spelled
 from benchmarks.manipulation.virtualhome.agent import make_agent
 from benchmarks.manipulation.virtualhome.grounding import AGENT, GroundedLine, agent_functions, ground
 from protocols import Protocol
@@ -33,6 +32,7 @@ class VirtualHome(Environment):
     """Activities of a household. The calls made are the lines compared, written down or made by a program."""
 
     name = "virtualhome"
+    folder = Path(__file__).parent
     metric = "LCS"
     documents_shown = 10
     readable = True
@@ -46,36 +46,6 @@ class VirtualHome(Environment):
     def functions(self) -> Sequence[FunctionDocument]:
         """The 40 functions; what objects each takes is not said."""
         return tuple(function.document for function in agent_functions().values())
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Every program of the demonstration activities."""
-        return tuple(
-            _pair(activity, program) for activity in read_activities("demonstrations") for program in activity.programs
-        )
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """A test for each test activity, with all its programs."""
-        return tuple(
-            ManipulationTest(
-                f"{number:03}",
-                activity.goal,
-                tuple(map(spelled, activity.variations)),
-                tuple(map(_names, activity.variations)),
-                tuple(spelled(program, quoted=True) for program in activity.variations),
-            )
-            for number, activity in enumerate(read_activities("tests"), 1)
-        )
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Demonstration activities with any of their programs, each once before one is repeated."""
-        pairs = [
-            _pair(activity, program)
-            for activity in read_activities("demonstrations")
-            for program in activity.variations
-        ]
-        return drawn_in_rounds(pairs, count, seed)
 
     def read_action(self, goal: str, action: str) -> GoalAction:
         """Lines of calls, as they are compared."""
@@ -125,11 +95,3 @@ class VirtualHome(Environment):
 def likeness(written: Sequence[str], label: Sequence[str]) -> float:
     """Lines of the longest common subsequence for each line of the longer text, from 0 to 1."""
     return subsequence_length(written, label) / max(len(written), len(label), 1)
-
-
-def _names(program: Sequence[Step]) -> tuple[str, ...]:
-    return tuple(f"{AGENT}.{step[0]}" for step in program)
-
-
-def _pair(activity: Activity, program: Sequence[Step]) -> GoalAction:
-    return GoalAction(activity.goal, spelled(program), _names(program), spelled(program, quoted=True))

@@ -1,4 +1,4 @@
-"""Open Weather as an environment: nine functions on five paths, 100 tests, 18 demonstrations, 90 training templates.
+"""Open Weather as an environment: nine functions on five paths, 100 tests, 18 demonstrations.
 
 Two rules of the released evaluator have no counterpart. It adds default parameters unless their names are in the line
 somewhere, so that a city such as Langley suppresses one; here the service has the defaults. And it reads every reply as
@@ -9,17 +9,10 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.1.
 
 from __future__ import annotations
 
-import unicodedata
-from urllib.parse import quote_plus
-
-from benchmarks.manipulation.curl_templates import TaskTemplates, Value, read_templates
 from benchmarks.manipulation.http_environment import HTTPEnvironment
-from benchmarks.manipulation.weather.weather_service import FOLDER, Place, WeatherService, places
+from benchmarks.manipulation.weather.weather_service import FOLDER, WeatherService
 
 __all__ = ["OpenWeather"]
-
-_SHOWN = frozenset({"Baton Rouge", "Bern", "Eugene", "Salzburg"})
-"""Places of the demonstrations, in no test."""
 
 
 class OpenWeather(HTTPEnvironment):
@@ -34,21 +27,6 @@ class OpenWeather(HTTPEnvironment):
     single_quoted = True
     folder = FOLDER
 
-    def read_templates(self) -> TaskTemplates:
-        """The templates, with pools of the places that the service knows."""
-        listed = [place for place in places() if place.name not in _SHOWN]
-        pools = {"city": [_city(place) for place in listed], "zip": [_zip(place) for place in listed]}
-        return read_templates(FOLDER / "templates.yaml", pools)
-
     def new_service(self) -> WeatherService:
         """The service; it keeps nothing of a request."""
         return WeatherService(self.secret)
-
-
-def _city(place: Place) -> Value:
-    letters = unicodedata.normalize("NFKD", place.name.lower()).encode("ascii", "ignore").decode()
-    return Value(place.name, quote_plus(letters))
-
-
-def _zip(place: Place) -> Value:
-    return Value(f"{place.zip}, {place.country}", f"{place.zip},{place.country.lower()}")

@@ -70,17 +70,13 @@ def search_page(instruction: str) -> ShopPage:
     return ShopPage(instruction, (_buttons(SEARCH),))
 
 
-def results_page(instruction: str, hits: Sequence[Product], number: int, listed: Sequence[Product]) -> ShopPage:
-    """A page of the hits of a search.
-
-    Args:
-        number: The page, from 1.
-        listed: The products of the page that it lists, all or some of them.
-    """
+def results_page(instruction: str, hits: Sequence[Product], number: int) -> ShopPage:
+    """A page of the hits of a search; `number` is the page, from 1."""
+    start = (number - 1) * PAGE_SIZE
     turns = [*([PREVIOUS] if number > 1 else []), *([NEXT] if number * PAGE_SIZE < len(hits) else [])]
     rows = [_buttons(BACK), _text(f"Page {number} (Total results: {len(hits)})")]
     rows += [_buttons(label) for label in turns]
-    for product in listed:
+    for product in hits[start : start + PAGE_SIZE]:
         rows += [_buttons(product.id), _text(product.title), _text(f"${product.price:.2f}")]
     return ShopPage(instruction, tuple(rows))
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from benchmarks.manipulation.environment import subsequence_length
 from benchmarks.manipulation.webshop.goals import ShopGoal
-from benchmarks.manipulation.webshop.products import Product, pools
+from benchmarks.manipulation.webshop.products import Product, catalogue
 
 __all__ = ["fitting_options", "kind_factor", "reward", "token_set_ratio"]
 
@@ -52,11 +52,11 @@ def _has(product: Product, attribute: str) -> bool:
 
 
 def _nouns(title: str) -> set[str]:
-    return {word for word in _WORD.findall(title.lower()) if word in pools()["nouns"]}
+    return {word for word in _WORD.findall(title.lower()) if word in catalogue()["nouns"]}
 
 
 def _base_color(value: str) -> str:
-    return next((color for color in pools()["colors"] if color in value.lower()), value)
+    return next((color for color in catalogue()["colors"] if color in value.lower()), value)
 
 
 @lru_cache(65536)

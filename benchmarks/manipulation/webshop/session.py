@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
@@ -16,7 +15,6 @@ from benchmarks.manipulation.webshop.pages import (
     BUY,
     DETAILS,
     NEXT,
-    PAGE_SIZE,
     PREVIOUS,
     SEARCH,
     ShopPage,
@@ -36,8 +34,6 @@ MOST_STEPS = 25
 """Actions of a visit, also those that cannot be done."""
 
 _MOST_HITS = 50
-_CUT = 0.8
-"""The share of the other products that a shortened page leaves out."""
 
 _WORD = re.compile(r"\w+")
 
@@ -82,17 +78,15 @@ class ShopSession:
         value: The reward, None before a purchase.
 
     Args:
-        cut: Pages of results leave out four of five other products.
         search_anywhere: Search from every page, as in the released shop, also where no button offers it.
     """
 
-    def __init__(self, goal: ShopGoal, seed: int = 0, *, cut: bool = False, search_anywhere: bool = False) -> None:
+    def __init__(self, goal: ShopGoal, seed: int = 0, *, search_anywhere: bool = False) -> None:
         self.goal = goal
         self.called: list[str] = []
         self.steps = 0
         self.value: float | None = None
         self._seed = seed
-        self._cut = cut
         self._search_anywhere = search_anywhere
         self._hits: tuple[Product, ...] = ()
         self._number = 1
@@ -171,13 +165,7 @@ class ShopSession:
 
     def _results(self, turn: int = 0) -> ShopPage:
         self._number += turn
-        start = (self._number - 1) * PAGE_SIZE
-        listed = self._hits[start : start + PAGE_SIZE]
-        if self._cut:
-            others = [product for product in listed if product is not self.goal.product]
-            dropped = random.Random(f"cut {self.goal.query} {start}").sample(others, round(_CUT * len(others)))
-            listed = tuple(product for product in listed if product not in dropped)
-        return results_page(self._instruction, self._hits, self._number, listed)
+        return results_page(self._instruction, self._hits, self._number)
 
 
 class ShopTools:

@@ -7,35 +7,28 @@ page and whatever follows an action on its line, and counts each purchase as a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from functools import cached_property
+from pathlib import Path
 
 from benchmarks.manipulation.environment import (
     ActionResult,
     Environment,
     FunctionDocument,
-    GoalAction,
     ManipulationTest,
     TestScore,
-    drawn_in_rounds,
     failure_of,
 )
-from benchmarks.manipulation.webshop.goals import SESSIONS, ShopGoal, session_goals, training_goals
+from benchmarks.manipulation.webshop.goals import ShopGoal
 from benchmarks.manipulation.webshop.pages import plain_text, rich_text
 from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
-from benchmarks.manipulation.webshop.shopper import (
-    Trajectory,
-    direct_program,
-    split_action,
-    trajectory,
-)
 from protocols import Protocol
-from protocols.errors import UsageError
 
 __all__ = ["WebShop"]
 
-_SHORT = 200
-"""Demonstrations."""
+_ACTION = re.compile(r"(search|click)\[([^\]\n]+)\]")
+_RELEASED = re.compile(r"(search|click)\[(.+)\]")
+"""What the released evaluator takes for an action, whatever follows it."""
 
 _FUNCTIONS = (
     FunctionDocument(
@@ -50,11 +43,12 @@ _FUNCTIONS = (
 class WebShop(Environment):
     """100 visits. An action is one line; what stands below it is not read.
 
-    The demonstrations are the 200 shortest episodes, whose pages leave out four of five other products: the short ones
-    of the paper.
+    The demonstrations are whole episodes, the shortest of those of one who knows the product; their pages leave out
+    four of five other products, as the short ones of the paper. A sample is a page of such an episode with its action.
     """
 
     name = "webshop"
+    folder = Path(__file__).parent
     functions = _FUNCTIONS
     metric = "reward"
     steps = MOST_STEPS
@@ -64,37 +58,10 @@ class WebShop(Environment):
         self._session: ShopSession | None = None
         self._unread = 0
 
-    @cached_property
-    def _training(self) -> Sequence[tuple[ShopGoal, Trajectory]]:
-        return [(goal, trajectory(goal, cut=True)) for goal in training_goals()]
-
-    @cached_property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """Whole episodes: the first page, and then the actions, with the pages between them."""
-        episodes = sorted(self._training, key=lambda episode: _length(episode[1]))[:_SHORT]
-        return tuple(_episode(steps) for _, steps in episodes)
-
-    @cached_property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """The sessions, with the actions of one who knows the product."""
-        return tuple(_test(number, goal) for number, goal in enumerate(session_goals()))
-
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Single pages of the training episodes with their actions, each once before one is repeated."""
-        pairs = [
-            GoalAction(rich_text(page), action, (action.partition("[")[0],))
-            for _, steps in self._training
-            for page, action in steps
-        ]
-        return drawn_in_rounds(pairs, count, seed)
-
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Begin a session; each seed draws its own limit of the price. Returns: The first page."""
-        number = test.state.get("session")
-        if not isinstance(number, int) or not 0 <= number < SESSIONS:
-            raise UsageError(f"test {test.id} has no session of the shop; sessions are 0 to {SESSIONS - 1}")
         self._test = test
-        self._session = ShopSession(session_goals()[number], seed, search_anywhere=self.compat)
+        self._session = ShopSession(ShopGoal.read(test.state), seed, search_anywhere=self.compat)
         self._unread = 0
         return self._seen()
 
@@ -123,7 +90,7 @@ class WebShop(Environment):
         """Do the action in the first line. One that cannot be done leaves the page as it is."""
         session = self.session
         first, _, _ = text.partition("\n")
-        call = split_action(first.strip(), whole=not self.compat)
+        call = _split_action(first.strip(), whole=not self.compat)
         try:
             if call is None:
                 session.step()
@@ -146,30 +113,11 @@ class WebShop(Environment):
         return TestScore(value, failure, {"success": float(success), "steps": float(session.steps)})
 
 
-def _length(steps: Trajectory) -> tuple[int, int]:
-    """Actions of an episode, and rows of its pages."""
-    return len(steps), sum(len(page.rows) for page, _ in steps)
+def _split_action(line: str, *, whole: bool) -> tuple[str, str] | None:
+    """Function and argument of an action; None where the text is no action.
 
-
-def _test(number: int, goal: ShopGoal) -> ManipulationTest:
-    actions = [action for _, action in trajectory(goal)]
-    return ManipulationTest(
-        f"{number:03}",
-        goal.instruction(0),
-        ("\n".join(actions),),
-        (tuple(action.partition("[")[0] for action in actions),),
-        (direct_program(actions),),
-        {"session": number, **goal.to_json()},
-    )
-
-
-def _episode(steps: Trajectory) -> GoalAction:
-    """An episode as a prompt shows it: after the first action each page is a task of its own."""
-    actions = [action for _, action in steps]
-    later = [f"Task: {rich_text(page)}\nAction:\n{action}" for page, action in steps[1:]]
-    return GoalAction(
-        rich_text(steps[0][0]),
-        "\n\n".join([actions[0], *later]),
-        tuple(action.partition("[")[0] for action in actions),
-        direct_program(actions),
-    )
+    Args:
+        whole: Nothing may follow the action, and no bracket is in it.
+    """
+    matched = _ACTION.fullmatch(line) if whole else _RELEASED.match(line)
+    return (matched[1], matched[2]) if matched else None

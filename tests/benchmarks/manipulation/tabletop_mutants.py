@@ -91,8 +91,8 @@ def mutants(label: str) -> Iterator[tuple[str, str]]:
 def equal(kind: str, test: ManipulationTest) -> bool:
     """Whether a mutant does what the instruction asks for, too."""
     state = test.state
-    blocks = [name for name in state["objects"] if name.endswith("block")]
-    bowls = [name.split()[0] for name in state["objects"] if name.endswith("bowl")]
+    blocks = [name for name in state["layouts"][0] if name.endswith("block")]
+    bowls = [name.split()[0] for name in state["layouts"][0] if name.endswith("bowl")]
     type_, line = state["type"], state["values"].get("line", "")
     match kind:
         case "arguments exchanged":  # a tower of two has no order

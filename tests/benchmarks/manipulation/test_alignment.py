@@ -58,6 +58,7 @@ def test_the_command_writes_the_same_file_again(tmp_path: Path) -> None:
         ([], "give one of --from-protocol SPEC and --from-task NAME"),
         (["--from-task", "home", "--from-protocol", "x.json"], "give one of"),
         (["--from-task", "other"], "there is no task 'other'"),
+        (["--from-task", "home", "--count", "1801"], "home has 1800 samples: ask for no more of them"),
     ],
 )
 def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) -> None:

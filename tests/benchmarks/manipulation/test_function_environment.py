@@ -64,9 +64,6 @@ class CountingEnvironment(FunctionEnvironment):
     def restore(self, test: ManipulationTest, seed: int) -> None:
         self.counting.total = 0
 
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        return ()
-
     def score(self) -> TestScore:
         return TestScore(float(self.counting.total == 3 and not self.error))
 

@@ -26,7 +26,7 @@ OBJECTS = {
 
 def a_test(kind: str, objects: Mapping[str, Sequence[float]], **values: str) -> ManipulationTest:
     """A test of a kind with objects of its own."""
-    return ManipulationTest(kind, kind, (), (), state={"type": kind, "objects": objects, "values": values})
+    return ManipulationTest(kind, kind, (), (), state={"type": kind, "layouts": [objects], "values": values})
 
 
 @pytest.fixture(scope="module")

@@ -90,18 +90,13 @@ def test_prose_around_an_action_is_not_executable(tool: Environment) -> None:
     assert tool.score().failure == "non-executable"
 
 
-def test_samples_follow_from_their_seed_and_are_no_tests(tool: Environment) -> None:
-    """A second environment has the same tests and samples; another seed makes other samples."""
-    samples = tool.samples(100, 3)
-    with closing(type(tool)()) as again:
-        assert list(again.tests) == list(tool.tests)
-        assert list(again.samples(100, 3)) == list(samples)
-    assert list(tool.samples(100, 4)) != list(samples)
-    assert not {sample.goal for sample in samples} & {test.goal for test in tool.tests}
+def test_samples_are_no_tests(tool: Environment) -> None:
+    """No goal that is trained on is asked for."""
+    assert not {sample.goal for sample in tool.samples} & {test.goal for test in tool.tests}
 
 
 def test_what_a_model_is_shown_or_trained_on_is_right(tool: Environment) -> None:
     """Demonstrations and samples score full marks as tests, where a test is made of texts alone."""
-    for pair in (*tool.demonstrations[:100], *tool.samples(100, 1)) if tool.readable else ():
+    for pair in (*tool.demonstrations[:100], *tool.samples[:100]) if tool.readable else ():
         test = ManipulationTest("shown", pair.goal, (pair.action,), (pair.names,))
         assert act(tool, test, pair.action).value == 1, pair.action

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.manipulation.environment import ActionResult, TestScore
-from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals
+from benchmarks.manipulation.webshop.goals import ShopGoal
 from benchmarks.manipulation.webshop.products import Product, products
 from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
 from benchmarks.manipulation.webshop.session import find
@@ -18,7 +18,7 @@ from sandbox import Sandbox
 
 SHOP = WebShop()
 COMPAT = WebShop(compat=True)
-GOALS = session_goals()
+GOALS = [ShopGoal.read(test.state) for test in SHOP.tests]
 
 
 def label(number: int = 0) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,9 +76,9 @@ class TinyEnvironment(FunctionEnvironment):
     def tests(self) -> Sequence[ManipulationTest]:
         return [_test(number, place, number if number % 2 else None) for number, place in enumerate(_PLACES)]
 
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        draw = random.Random(seed)
-        return [_pair(f"Town {draw.randrange(1000)}", draw.choice([None, 7])) for _ in range(count)]
+    @property
+    def samples(self) -> Sequence[GoalAction]:
+        return [_pair(f"Town {number}", 7 if number % 3 else None) for number in range(20)]
 
     def objects(self) -> Any:
         return {"": self._finder}
