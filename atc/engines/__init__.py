@@ -49,7 +49,7 @@ def open_openvino(name: str, settings: EngineSettings) -> Model:
     if parts.adapter is not None:
         raise UsageError(
             f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
-            f"local:{name}, or one file that `atc train adapter FOLDER --merge` writes"
+            f"local:{name}, or a GGUF file of the merged model"
         )
     _check_engine(f"openvino:{name}", "openvino_genai", "openvino")
     file = files.path(parts.base)

@@ -16,10 +16,7 @@ from typing import Any, BinaryIO
 
 from protocols.errors import ModelError
 
-__all__ = ["ROPE_FACTOR", "read_metadata", "rope_factor"]
-
-ROPE_FACTOR = "atc.rope.factor"
-"""Our field of an adapter that was trained with positions interpolated by this factor; llama.cpp has none for it."""
+__all__ = ["read_metadata"]
 
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -48,11 +45,6 @@ def read_metadata(file: Path, keys: Collection[str]) -> dict[str, Any]:
         raise ModelError(f"there is no file {file}") from None
     except OSError as error:
         raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
-
-
-def rope_factor(adapter: Path | None) -> float:
-    """How far the positions of an adapter's model are stretched; 1 where nothing says so. Raises: ModelError."""
-    return float(read_metadata(adapter, [ROPE_FACTOR]).get(ROPE_FACTOR) or 1.0) if adapter is not None else 1.0
 
 
 def _read(opened: BinaryIO, keys: Collection[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.engines import unfinished
-from atc.engines.gguf_metadata import read_metadata, rope_factor
+from atc.engines.gguf_metadata import read_metadata
 from atc.engines.names import adapter_hash
 from atc.models.base import (
     TEMPERATURE,
@@ -103,8 +103,6 @@ class LocalEngine(ModelBase):
         self._adapter = adapter
         if adapter is not None:
             _check_adapter(file, adapter)
-            if (factor := rope_factor(adapter)) != 1:
-                self._context = min(CONTEXT, round(context * factor))
 
     @property
     def context(self) -> int:
@@ -251,14 +249,12 @@ class Engine:
                 parameters.slot_save_path = f"{keep}/"
             if adapter is not None:
                 parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]
-                if (factor := rope_factor(adapter)) != 1:
-                    parameters.rope_freq_scale = 1 / factor
             server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
             if adapter is not None:
                 raise ModelError(
                     f"the local engine could not load {file} with {adapter}: the adapter was trained on another model, "
-                    f"or a file is damaged; to convert it anew: atc train adapter FOLDER --base {file} --out {adapter}"
+                    "or a file is damaged; convert it anew with llama.cpp's convert_lora_to_gguf.py"
                 ) from error
             raise ModelError(
                 f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
@@ -370,13 +366,15 @@ def _check_adapter(file: Path, adapter: Path) -> None:
     """Raises: ModelError: The file is no LoRA adapter in GGUF, or one of another architecture."""
     if adapter.is_dir():
         raise ModelError(
-            f"{adapter} is a folder, and local: takes an adapter as a GGUF file; convert it with: "
-            f"atc train adapter {adapter} --base {file} --out {adapter.name}.gguf"
+            f"{adapter} is a folder, and local: takes an adapter as a GGUF file; convert it with llama.cpp's "
+            "convert_lora_to_gguf.py, or give hf: the folder as it is"
         )
     keys = ["general.architecture", "general.type", "adapter.type"]
     metadata = read_metadata(adapter, keys)
     if (metadata.get("general.type"), metadata.get("adapter.type")) != ("adapter", "lora"):
-        raise ModelError(f"{adapter} is a GGUF file, but no LoRA adapter; `atc train adapter` makes one")
+        raise ModelError(
+            f"{adapter} is a GGUF file, but no LoRA adapter; llama.cpp's convert_lora_to_gguf.py makes one"
+        )
     architecture = read_metadata(file, keys[:1]).get("general.architecture")
     if metadata.get("general.architecture") != architecture:
         raise ModelError(

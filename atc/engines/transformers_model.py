@@ -58,7 +58,7 @@ class TransformersModel(ModelBase):
         if adapter is not None and (adapter / ROPE_FILE).is_file():
             raise ModelError(
                 f"{adapter} was trained with interpolated positions, which hf: does not give a base; train with "
-                "`merge: true` and take the folder merged beside it, or `atc train adapter` and local:"
+                "`merge: true` and take the folder merged beside it"
             )
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None

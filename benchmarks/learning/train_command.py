@@ -12,7 +12,6 @@ __all__ = ["train"]
 @click.group(
     cls=PlacedGroup,
     places={
-        "adapter": "benchmarks.learning.adapter_command:adapter",
         "data": "benchmarks.learning.pairs_command:data",
         "sft": "benchmarks.learning.sft_command:sft",
     },

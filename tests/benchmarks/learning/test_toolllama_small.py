@@ -1,4 +1,4 @@
-"""The whole way of ToolLLaMA, in small: split, annotate, tune, convert, and measure with given and retrieved APIs."""
+"""The whole way of ToolLLaMA, in small: split, annotate, tune, and measure with given and retrieved APIs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_from_queries_to_a_tuned_model_that_is_measured(tmp_path: Path, endpoint
     torch.set_num_threads(1)
     queries, parts, solved = tmp_path / "queries.json", tmp_path / "parts", tmp_path / "solved"
     queries.write_text(json.dumps([query(number) for number in range(6)]))
-    base, out, adapter = tmp_path / "base.gguf", tmp_path / "tuned", tmp_path / "adapter.gguf"
+    base, out = tmp_path / "base.gguf", tmp_path / "tuned"
     write_gguf(make_llama(context=4096), base)
     endpoint(*[CALL, FINISH] * 6)
 
@@ -65,12 +65,11 @@ def test_from_queries_to_a_tuned_model_that_is_measured(tmp_path: Path, endpoint
         "small.yaml",
         *(part for key, value in fields.items() for part in ("--set", f"{key}={value}")),
     )
-    atc("train", "adapter", out / "adapter", "--base", base, "--out", adapter)
     atc("retrieve", "build", queries, "--out", tmp_path / "index", "--encoder", "bm25")
     tasks = ("--tasks", parts / "test.json", "--simulate", "--format", "toolllama", "--limit", 1)
     summaries = {}
     retrieved = ("--retriever", tmp_path / "index", "--top-k", 1)
-    for name, model, more in (("base", f"local:{base}", ()), ("tuned", f"local:{base}+{adapter}", retrieved)):
+    for name, model, more in (("base", f"hf:{base}", ()), ("tuned", f"hf:{base}+{out / 'adapter'}", retrieved)):
         run = ("--mode", "react", "--model", model, "--out", tmp_path / name, *more, "--json")
         summaries[name] = json.loads(atc("bench", "toolbench", *tasks, *run))
 
