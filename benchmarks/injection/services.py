@@ -15,8 +15,8 @@ from benchmarks.injection.corpus import DATA, FailingProgram
 from benchmarks.injection.replies import CannedReply, FixedReplies, Forward, Reply, Request, RequestPattern, json_reply
 from protocols import Protocol, load
 from protocols.calls.credentials import for_scheme
-from protocols.simulator import Session, Simulator
-from sandbox import Limits, Sandbox
+from protocols.simulator import Simulator
+from sandbox import Sandbox
 
 __all__ = ["open_sandbox", "serve"]
 
@@ -72,32 +72,24 @@ class _CorpusSimulator(Simulator):
         return self._replies(Request(method, target, headers, body), forward)
 
 
-def open_sandbox(
-    service: Simulator | Session, seed: int, *, calls: int = Limits().calls, track: bool = True
-) -> Sandbox:
+def open_sandbox(service: Simulator) -> Sandbox:
     """A sandbox for programs that call a service."""
     return Sandbox(
         service.protocol,
         base_url=service.url,
         credentials=service.credentials,
         now=NOW,
-        seed=seed,
-        limits=Limits(calls=calls),
-        track=track,
+        seed=SEED,
     )
 
 
 @contextmanager
-def serve(api: str, case: FailingProgram | None = None) -> Iterator[Simulator]:
-    """A service of its own from `with` to its end, as it is for one case, or as it is by itself.
-
-    Raises: KeyError: There is no such API.
-    """
-    protocol = _load_api(api)
-    prefix = urlsplit(protocol.servers[0].url).path
-    replies = FixedReplies(case.answers, case.amendments, prefix) if case else FixedReplies((), prefix=prefix)
-    simulator = _CorpusSimulator(protocol, _Fleet(replies) if api == "fleet" else replies)
-    if api == "fleet":
+def serve(case: FailingProgram) -> Iterator[Simulator]:
+    """The service of a case, from `with` to its end."""
+    protocol = _load_api(case.api)
+    replies = FixedReplies(case.answers, case.amendments, urlsplit(protocol.servers[0].url).path)
+    simulator = _CorpusSimulator(protocol, _Fleet(replies) if case.api == "fleet" else replies)
+    if case.api == "fleet":
         simulator.credentials = (for_scheme(protocol.security_schemes[0], _SECRET),)
     with simulator:
         yield simulator

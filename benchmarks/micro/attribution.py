@@ -18,8 +18,8 @@ from atc.diagnosis.attribution import attribute, by_traceback
 from atc.fault import Fault
 from atc.files import to_json
 from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
-from benchmarks.injection.services import SEED, open_sandbox, serve
-from benchmarks.micro.frame import Measurement, half_option, json_option
+from benchmarks.injection.services import open_sandbox, serve
+from benchmarks.micro.frame import Measurement, json_option
 from benchmarks.report.render import print_table
 from protocols.dataflow.graph import ProtocolGraph
 
@@ -42,10 +42,9 @@ class AttributionVerdict:
 
 def judge(case: FailingProgram, graphs: dict[str, ProtocolGraph]) -> AttributionVerdict:
     """Run one faulty program and compare."""
-    with serve(case.api, case) as service:
+    with serve(case) as service, open_sandbox(service) as sandbox:
         graph = graphs.setdefault(case.api, ProtocolGraph(service.protocol))
-        with open_sandbox(service, SEED) as sandbox:
-            run = sandbox.run(case.program)
+        run = sandbox.run(case.program)
     if run.error is None:
         raise RuntimeError(f"{case.name} did not fail; it printed {run.stdout!r}")
     fault = Fault("run", run.error.type, run.error.message, run.error.line, run.error.snippet)
@@ -64,7 +63,7 @@ def judge(case: FailingProgram, graphs: dict[str, ProtocolGraph]) -> Attribution
 
 
 @click.command(cls=Measurement, help=__doc__)
-@half_option
+@click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
 @json_option("Print the verdicts as JSON.")
 def main(half: Half | None, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]

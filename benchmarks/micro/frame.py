@@ -1,4 +1,4 @@
-"""What the measurements share: the command, the halves of a corpus, documents, a model that repeats itself."""
+"""What the measurements share: the command, documents, a model that repeats itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from atc.models import Message
 from benchmarks.tasks.download import folders
 from protocols.errors import ATCError, UsageError
 
-__all__ = ["Measurement", "find_document", "half_option", "json_option", "repeating"]
+__all__ = ["Measurement", "find_document", "json_option", "repeating"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,9 +31,6 @@ class Measurement(click.Command):
 def json_option(help: str = "Print the figures as JSON.") -> Callable[[Function], Function]:
     """`--json` as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help=help)
-
-
-half_option = click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
 
 
 def find_document(name: str, folder: Path | None) -> Path:
