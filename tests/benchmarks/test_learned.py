@@ -18,15 +18,20 @@ from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.right_programs import right_program
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
 from benchmarks.tasks.task_files import candidate_tools
 from tests.scripted import ScriptedModel
 
-TASKS = 5
-"""The first ones, which are all of the museum: four that read and one that writes."""
+PROGRAMS = (
+    'print(GET_rooms_room_code(room_code="W2")["floor"])',
+    'print(GET_me_favourites()["total"])',
+    'found = GET_exhibitions(q="Made by Hand")["exhibitions"][0]\n'
+    'print(GET_exhibitions_exhibition_id(exhibition_id=found["exhibition_id"])["curator"])',
+)
+"""Right ones for the first tasks, which are all of the museum."""
+TASKS = len(PROGRAMS)
 LIKE = {"question": "How many artists are on my list of favourites?", "program": 'print(GET_me_favourites()["total"])'}
 """A usage example for a question like that of the second task."""
 
@@ -72,7 +77,7 @@ def exemplified(usage: object) -> Callable[[Documents], object]:
 
 
 def record(dataset: Dataset, file: Path) -> list[str]:
-    """Solve the first tasks with our references, record the answers, and give the prompts."""
+    """Solve the first tasks with right programs, record the answers, and give the prompts."""
     settings = RunSettings(
         benchmark="tiny",
         model="scripted",
@@ -86,11 +91,8 @@ def record(dataset: Dataset, file: Path) -> list[str]:
     )
     prompts = []
     with closing(AgentEnvironment(settings, dataset)) as runner:
-        for task in dataset.tasks[:TASKS]:
+        for task, program in zip(dataset.tasks, PROGRAMS, strict=False):
             names = candidate_tools(task, dataset.protocols[task.domain])
-            runner.model = ScriptedModel()
-            program = right_program(runner, task)
-            assert program is not None
             model = ScriptedModel(program)
             runner.model = Recorder(model, file)
             runner.solve(task, names)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -16,13 +16,13 @@ from click.testing import CliRunner
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.right_programs import SOLVED, claimed_answer
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
 
+SOLVED = FOLDER / "solved"
 SPLITS = {
     "restbench-tmdb": ("toolflow/tmdb.candidates.dev.json", ["tmdb=restbench/tmdb_oas.json"]),
     "restbench-spotify": ("toolflow/spotify.candidates.dev.json", ["spotify=restbench/spotify_oas.json"]),
@@ -72,6 +72,18 @@ def check(name: str, runner: AgentEnvironment, task: Task) -> str:
     if not is_correct(claimed_answer(claim), claim):
         return f"{claim} is not met by {claimed_answer(claim)}"
     return ""
+
+
+def claimed_answer(claim: Mapping[str, object]) -> str:
+    """The shortest answer that meets a claim."""
+    for kind in ("all", "any"):
+        if isinstance(values := claim.get(kind), list):
+            least = claim.get("n", 1)
+            chosen = values if kind == "all" else values[: least if isinstance(least, int) else 1]
+            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in chosen)
+    if "number" in claim:
+        return f"{claim['number']}"
+    return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
 
 
 def check_state(name: str, runner: AgentEnvironment, task: Task) -> str:
