@@ -393,8 +393,7 @@ def _title(settings: RunSettings, half: str | None) -> str:
     places={
         "pull": "benchmarks.data_command:pull",
         "show": "benchmarks.data_command:show",
-        "new": "benchmarks.learning.new_tasks_command:new",
     },
 )
 def data() -> None:
-    """Fetch and show task files, and make tasks for your own API."""
+    """Fetch and show task files."""

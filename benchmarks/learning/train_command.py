@@ -12,7 +12,7 @@ __all__ = ["train"]
 @click.group(
     cls=PlacedGroup,
     places={
-        "data": "benchmarks.learning.pairs_command:data",
+        "data": "benchmarks.learning.data_command:data",
         "sft": "benchmarks.learning.sft_command:sft",
     },
 )

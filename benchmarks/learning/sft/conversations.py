@@ -76,7 +76,7 @@ class TrainingConversation:
 def read_conversation(where: str, line: Any) -> TrainingConversation:
     """The conversation of a line, in our form or the published one, `conversations` of `from` and `value`.
 
-    Other keys are ignored, and so are tools that are names alone, as `atc train data` writes them.
+    Other keys are ignored.
 
     Raises: UsageError.
     """
@@ -96,8 +96,6 @@ def read_conversation(where: str, line: Any) -> TrainingConversation:
     if not any(turn["role"] == "assistant" for turn in turns):
         raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
     tools = line.get("tools") or []
-    if isinstance(tools, list) and all(isinstance(tool, str) for tool in tools):
-        tools = []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
     query = line.get("query_id")

@@ -92,7 +92,7 @@ def read_examples(
     render = renderer(tokenizer, layout)
     for name in files:
         if not Path(name).is_file():
-            raise UsageError(f"there is no data file {name}; `atc train data` writes one")
+            raise UsageError(f"there is no data file {name}; name another with --set data=FILE")
         counts.files.append(name)
         file = Path(name).resolve()  # whatever way it is named, its lines have the same groups
         for where, line in wrap(read_data(Path(name))):

@@ -96,9 +96,7 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
     digests = {}
     for name in files:
         if not Path(name).is_file():
-            raise UsageError(
-                f"there is no data file {name}; `atc train data` writes one, --set data=FILE names another"
-            )
+            raise UsageError(f"there is no data file {name}; name another with --set data=FILE")
         try:
             with Path(name).open("rb") as file:
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()

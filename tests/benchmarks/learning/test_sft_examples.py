@@ -165,18 +165,6 @@ def test_tool_calls_are_rendered_by_a_template_that_knows_them(tokenizer: Any, t
 
 
 @pytest.mark.train
-def test_names_of_tools_are_no_functions(tokenizer: Any, tmp_path: Path) -> None:
-    """A line of `atc train data` lists the names of its tools; they are not part of the conversation."""
-    messages = [{"role": "user", "content": "ask"}, {"role": "assistant", "content": "answer"}]
-    file = tmp_path / "pairs.jsonl"
-    file.write_text("".join(json.dumps({"messages": messages, **more}) + "\n" for more in ({}, {"tools": ["GET_a"]})))
-
-    [plain, named], _ = read_examples([str(file)], tokenizer, 512)
-
-    assert named.ids == plain.ids
-
-
-@pytest.mark.train
 @pytest.mark.parametrize(
     ("template", "why"),
     [(CHATML, "leaves out functions, calls, arguments of calls"), ("{{ raise_exception('no') }}", "cannot render")],

@@ -52,11 +52,21 @@ def test_the_command_writes_the_same_file_again(tmp_path: Path) -> None:
     assert all(json.loads(line)["task"] == "home" for line in texts[0].splitlines())
 
 
+def test_samples_do_not_replace_something_else(tmp_path: Path) -> None:
+    """A file with other lines stays as it is."""
+    out = tmp_path / "notes.jsonl"
+    out.write_text('{"question": "Which films?"}\n')
+    refused = CliRunner().invoke(main, ["train", "data", "--from-task", "home", "--count", "4", "--out", str(out)])
+
+    assert refused.exit_code == 2
+    assert "line 1: this is no sample of `atc train data --from-task`" in " ".join(refused.stderr.split())
+    assert out.read_text() == '{"question": "Which films?"}\n'
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give one of --from-protocol SPEC and --from-task NAME"),
-        (["--from-task", "home", "--from-protocol", "x.json"], "give one of"),
+        ([], "Missing option '--from-task'"),
         (["--from-task", "other"], "there is no task 'other'"),
         (["--from-task", "home", "--count", "1801"], "home has 1800 samples: ask for no more of them"),
     ],

@@ -1,0 +1,112 @@
+"""`atc train data`: the samples of tools of the manipulation suite as conversations to align a model with."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.apps.cli import print_json
+from atc.apps.cli.options import json_option, option, out_file, takes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.manipulation.alignment import AlignmentCounts
+
+__all__ = ["data"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _DataOptions:
+    tasks: tuple[str, ...] = option(
+        "--from-task",
+        multiple=True,
+        required=True,
+        metavar="NAME",
+        help="A tool of `atc bench manipulation`. Repeatable; all are mixed.",
+    )
+    out: Path = option("--out", required=True, metavar="FILE", type=out_file, help="JSONL, a conversation a line.")
+    count: int | None = option(
+        "--count",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Samples of each tool  [default: as many as the paper has of it]",
+    )
+    samples: int = option(
+        "--pairs",
+        default=4,
+        show_default=True,
+        type=click.IntRange(1),
+        metavar="K",
+        help="Samples of a tool in one conversation.",
+    )
+    seed: int = option("--seed", default=0, show_default=True, help="Of the choice and the order.")
+    as_json: bool = json_option("Print the counts as JSON.")
+
+
+@click.command()
+@takes(_DataOptions)
+def data(options: _DataOptions) -> None:
+    """Make conversations from the samples of tools of `atc bench manipulation`.
+
+    A line has the functions, several goals with their actions, and the last action as the answer. `atc train sft`
+    learns all of these actions, or with `loss_on: last` the last one.
+    """
+    from atc.files import write_text
+    from benchmarks.manipulation.alignment import alignment_data
+    from benchmarks.manipulation.suite import open_environment
+
+    _check_own(options.out)
+    conversations, counts = [], []
+    for task in dict.fromkeys(options.tasks):
+        with closing(open_environment(task)) as environment:
+            of_task, task_counts = alignment_data(environment, options.count, options.samples, options.seed)
+        conversations += of_task
+        counts.append(task_counts)
+    random.Random(options.seed).shuffle(conversations)
+    lines = (json.dumps(conversation, ensure_ascii=False) for conversation in conversations)
+    write_text(options.out, "".join(f"{line}\n" for line in lines))
+    if options.as_json:
+        print_json({"tasks": [task_counts.to_json() for task_counts in counts], "written": len(conversations)})
+    _print_alignment(counts, options)
+
+
+def _check_own(out: Path) -> None:
+    """Raises: click.UsageError: A file with something else would be overwritten."""
+    from atc.files import read_lines
+
+    place, line = next(read_lines(out), ("", {"task": ""}))
+    if not isinstance(line, dict) or "task" not in line:
+        raise click.UsageError(f"{place}: this is no sample of `atc train data --from-task`; name another --out")
+
+
+def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -> None:
+    """The table of samples, and of what they share with the tests."""
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = (
+        "tool",
+        "samples",
+        "distinct",
+        "lines",
+        "combinations",
+        "those of tests",
+        "shared",
+        "tests with these",
+        "goals shared",
+    )
+    table = Table(title=str(options.out), box=None, collapse_padding=True, pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left", no_wrap=" " not in column)
+    for task_counts in counts:
+        table.add_row(*map(str, task_counts.to_json().values()))
+    console = Console(stderr=True)
+    console.print(table)
+    console.print("A combination is the multiset of functions called. Samples with the goal of a test are left out.")
