@@ -135,7 +135,8 @@ class Knowledge:
         from atc.retrieval.demonstrations import Demonstration
 
         try:
-            self.demonstrations.add(Demonstration(query, program, tools))
+            removed = self.demonstrations.add(Demonstration(query, program, tools))
         except UsageError as error:
             return [str(error)]
-        return []
+        lost = f"{self.demonstrations.file} keeps the newest solved questions; {removed:,} older ones were removed"
+        return [lost] if removed > 1 else []  # one goes with each new one

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
-from protocols.dataflow.sources import certain_source
+from protocols.dataflow.sources import source_of
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
 from protocols.naming import argument_name
@@ -158,7 +158,9 @@ def _text(
     uses = Counter(item for arguments in texts.values() for item in arguments.items())
     texts_of = Counter(name for name, _ in uses)
     shared = {(name, text) for (name, text), count in uses.items() if count > 1 and texts_of[name] == 1}
-    functions = [_function(tool, objects, texts[tool.name].items() - shared) for tool in listed if tool.name in whole]
+    functions = [
+        _function(tool, objects, dict(texts[tool.name].items() - shared)) for tool in listed if tool.name in whole
+    ]
     parts = [f"# Left out for length: {', '.join(taken)}."] if taken else []
     if shared:
         common = [f"# {name}: {text}" for name, text in uses if (name, text) in shared]
@@ -432,7 +434,7 @@ def _field_text(name: str, schema: Schema) -> str:
     return first if len(new) > 1 else ""
 
 
-def _function(tool: Tool, objects: _Objects, arguments: Collection[tuple[str, str]]) -> tuple[str, str]:
+def _function(tool: Tool, objects: _Objects, arguments: Mapping[str, str]) -> tuple[str, str]:
     """A tool: its head, and its docstring."""
     if tool.function is not None:
         result = f" -> {objects.result(tool)}" if tool.function.remote and tool.response_schema is not None else ""
@@ -440,7 +442,7 @@ def _function(tool: Tool, objects: _Objects, arguments: Collection[tuple[str, st
     else:
         head = f"def {tool.name}({_signature(tool, objects)}) -> {objects.result(tool)}:"
     about = _whole(_purpose(tool))
-    lines = [f"{p.argument}: {text}" for p in tool.arguments for name, text in arguments if name == p.argument]
+    lines = [f"{p.argument}: {arguments[p.argument]}" for p in tool.arguments if p.argument in arguments]
     if kind := tool.success.kind if tool.success is not None else "":
         lines += ["Returns XML as text; xml.etree.ElementTree reads it."] if kind == "xml" else []
     lines += [
@@ -511,7 +513,7 @@ def _argument_text(tool: Tool, parameter: Parameter, objects: _Objects, among: C
         example = example_value(parameter, _EXAMPLE)
         texts.append(f"For example {example}" if example else "")
     description = ". ".join(filter(None, (text.rstrip(".") for text in texts)))
-    source = certain_source(objects.graph, tool.name, parameter.argument, among) if among else None
+    source = source_of(objects.graph, tool, parameter, among) if among else None
     return " — ".join(filter(None, (description, f"from {_expression(objects.graph, source)}" if source else "")))
 
 

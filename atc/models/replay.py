@@ -39,6 +39,16 @@ __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model"]
 _LONGEST = 16 * 1024 * 1024
 """Bytes of a line: an answer, with a request of up to four million tokens."""
 
+_MOST_KEPT = 256 * 1024 * 1024
+"""Characters of the answers of a record, which are kept: the largest record of benchmarks/data has 562,391."""
+
+_MOST_LINES = 1_000_000
+_MOST_UNPACKED = 4 * 1024 * 1024 * 1024
+"""Lines of a record, and bytes of a packed one: a file of 4 MB may unpack to these."""
+
+_OVERHEAD = 1000
+"""Bytes that an answer takes in memory beside its text."""
+
 
 class ReplayModel(ModelBase):
     """Answers from a recorder's file; any other request is a ModelError.
@@ -139,17 +149,27 @@ def _first_entry(file: Path) -> dict[str, Any]:
 
 def _lines(file: Path) -> Iterator[str]:
     """The lines of a record, one in memory at a time. Raises: UsageError, ModelError: It cannot be read."""
+    is_packed, lines, size = file.suffix == ".gz", 0, 0
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+        with gzip.open(file) if is_packed else file.open("rb") as stream:
             while line := stream.readline(_LONGEST + 1):
+                lines, size = lines + 1, size + len(line)
                 if len(line) > _LONGEST:
                     raise UsageError(f"{file} has a line of more than {_LONGEST:,} bytes, and no recorded answer has")
+                if lines > _MOST_LINES or (is_packed and size > _MOST_UNPACKED):
+                    raise _too_large(file)
                 yield line.decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ModelError(f"cannot read recorded answers from {file}: {error}") from error
 
 
+def _too_large(file: Path) -> UsageError:
+    return UsageError(f"{file} holds more than is read of a record; split it, and replay each part for its questions")
+
+
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
+    """The answers by the hash of their request, in a bounded memory. Raises: UsageError, ModelError."""
+    kept = 0
     answers: dict[str, list[Completion]] = defaultdict(list)
     for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
@@ -164,8 +184,11 @@ def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
             completion = Completion(entry["text"], usage, entry["finish"], read_calls(entry.get("calls", ())))
             if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)
+                kept += len(repr((entry["hash"], completion))) + _OVERHEAD
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a recorded answer") from error
+        if kept > _MOST_KEPT:
+            raise _too_large(file)
     return dict(answers)
 
 

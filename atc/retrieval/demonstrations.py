@@ -9,19 +9,25 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from atc.files import read_lines, write_text
 from atc.retrieval.embeddings import likeness
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.private_files import make_private_folder
+from protocols.private_files import folder_locked, make_private_folder
 from protocols.text.words import stem, words
 
 __all__ = ["Demonstration", "Demonstrations"]
 
 _MIN_SIMILARITY = 0.3
 """Least similarity of two questions, from 0 to 1, of which one is a demonstration for the other."""
+_MOST = 1000
+"""Demonstrations of an API that are kept, the newest; comparing a question with them by their words takes 20 ms."""
+_MOST_BYTES = 4 * 1024 * 1024
+"""Bytes of them, four times what 1,000 programs of the benchmarks have."""
+_MOST_READ = 16 * 1024 * 1024
 _NAMES = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<=\w )[A-Z]\S*|\S*\d\S*")
 """What is quoted, has a digit, or begins with a capital within a text."""
 
@@ -43,6 +49,8 @@ class Demonstrations:
 
     def all(self) -> list[Demonstration]:
         """Every demonstration, the oldest first. Raises: UsageError: The file is unreadable or invalid."""
+        if self.file.exists() and self.file.stat().st_size > _MOST_READ:
+            raise UsageError(f"{self.file} has more than {_MOST_READ:,} bytes, and atc writes none so large; delete it")
         demonstrations = []
         for place, data in read_lines(self.file):
             try:
@@ -51,22 +59,24 @@ class Demonstrations:
                 raise UsageError(f"{place}: this is no question with its program; delete the line") from None
         return demonstrations
 
-    def add(self, solved: Demonstration) -> None:
-        """Store a demonstration unless it is stored already. Raises: UsageError: It cannot be written."""
-        stored = self.all()
-        if solved in stored:
-            return
+    def add(self, solved: Demonstration) -> int:
+        """Store a demonstration unless it is stored already, and no more than the newest ones.
+
+        Returns: The number of those that were too many. Raises: UsageError: It cannot be written.
+        """
         try:
             make_private_folder(self.file.parent)
+            with folder_locked(self.file.parent):
+                stored = self.all()
+                if solved in stored:
+                    return 0
+                lines = [f"{json.dumps(asdict(demonstration))}\n" for demonstration in [*stored, solved]]
+                sizes = accumulate(len(line) for line in reversed(lines))
+                kept = min(_MOST, max(1, sum(size <= _MOST_BYTES for size in sizes)))
+                write_text(self.file, "".join(lines[-kept:]), private=True)
+                return len(lines) - kept
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
-        write_text(
-            self.file,
-            "".join(
-                f"{json.dumps(asdict(demonstration), ensure_ascii=False)}\n" for demonstration in [*stored, solved]
-            ),
-            private=True,
-        )
 
     def like(
         self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True

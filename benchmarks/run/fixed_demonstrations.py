@@ -24,8 +24,9 @@ class FixedDemonstrations(Demonstrations):
         """The examples, in their order."""
         return list(self._examples)
 
-    def add(self, solved: Demonstration) -> None:
-        """Nothing is added."""
+    def add(self, solved: Demonstration) -> int:
+        """Nothing is added, or removed."""
+        return 0
 
     def like(
         self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True

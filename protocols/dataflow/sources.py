@@ -25,7 +25,7 @@ from protocols.model import Parameter, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, type_of
 from protocols.text.words import ID_WORDS, SEARCHES, WRAPPERS, noun_of, singular, words
 
-__all__ = ["certain_source"]
+__all__ = ["certain_source", "source_of"]
 
 _SEARCHES = frozenset({"all", "find", "list", "query", "search"})
 """Segments of a path that list or search what the segment before them is about."""
@@ -80,12 +80,19 @@ def certain_source(
     """
     taker = graph.protocol.tool(tool)
     parameter = taker.argument(argument)
-    if parameter is None or "enum" in parameter.schema or type_of(parameter.schema) == "boolean":
+    return source_of(graph, taker, parameter, among) if parameter is not None else None
+
+
+def source_of(
+    graph: ProtocolGraph, tool: Tool, parameter: Parameter, among: Collection[str] | None = None
+) -> ProvidedField | None:
+    """The same for an argument itself: finding each by its name takes the square of their number."""
+    if "enum" in parameter.schema or type_of(parameter.schema) == "boolean":
         return None
-    if key := graph.item_key(tool, argument):
+    if key := graph.item_key(tool.name, parameter.argument):
         parameter = replace(parameter, name=f"{parameter.name}_{words(key)[-1]}")
-    sources = _of_path(graph, taker, parameter) if parameter.location == "path" else _of_noun(graph, taker, parameter)
-    source = next((source for source in sources if source.tool != tool), None)
+    sources = _of_path(graph, tool, parameter) if parameter.location == "path" else _of_noun(graph, tool, parameter)
+    source = next((source for source in sources if source.tool != tool.name), None)
     return source if source is not None and (among is None or source.tool in among) else None
 
 

@@ -99,9 +99,9 @@ class HostFunction:
     @property
     def typed_call(self) -> str:
         """The call with the hints of its arguments."""
-        types = {}
+        types, kinds = {}, self.kinds
         for name, hint in self.hints.items():
-            variadic = {"VAR_POSITIONAL": "list[", "VAR_KEYWORD": "dict[str, "}.get(self.kinds[name].name)
+            variadic = {"VAR_POSITIONAL": "list[", "VAR_KEYWORD": "dict[str, "}.get(kinds[name].name)
             types[name] = hint.text if variadic is None else hint.text.removeprefix(variadic).removesuffix("]")
         return f"{self.name}({self.written(types)})"
 

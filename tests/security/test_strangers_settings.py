@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -85,14 +86,37 @@ def document(title: str) -> str:
     )
 
 
+def save(folder: Path, name: str, digest: str) -> None:
+    """A saved program NAME.py of the document NAME.json, which claims a digest."""
+    data = "'format': 'atc-saved-1', 'question': 'q', 'title': 't', 'date': '', 'answer': '', 'contracts': {}"
+    data += f", 'parameters': (), 'function': '{name}', 'digest': '{digest}', 'api': ('{name}.json',)"
+    (folder / f"{name}.py").write_text(f"SAVED = {{{data}}}\n\n\ndef {name}():\n    print(list_pets())\n")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "broken link"])
+def test_what_is_no_file_is_skipped(tmp_path: Path, kind: str) -> None:
+    """Opening a pipe waited for somebody to write to it; now a warning names it, and the programs are offered."""
+    folder, odd = tmp_path, tmp_path / "odd.py"
+    (folder / "api.json").write_text(document("api"))
+    save(folder, "api", load_specs([str(folder / "api.json")]).digest)
+    if kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "folder":
+        odd.mkdir()
+    else:
+        odd.symlink_to("/dev/zero" if kind == "device" else "nowhere")
+    protocol = load_saved(str(folder))
+
+    assert [tool.name for tool in protocol.tools] == ["api"]
+    assert protocol.warnings == (f"{odd} is skipped: it is no file",)
+
+
 def test_a_saved_program_cannot_claim_to_be_of_another_api(tmp_path: Path) -> None:
     """A credential is for the API of one document: the documents are compared, not the digests that files name."""
     for name in ("honest", "foreign"):
         (tmp_path / f"{name}.json").write_text(document(name))
     digest = load_specs([str(tmp_path / "honest.json")]).digest
     for name in ("honest", "foreign"):
-        data = "'format': 'atc-saved-1', 'question': 'q', 'title': 't', 'date': '', 'answer': '', 'contracts': {}"
-        data += f", 'parameters': (), 'function': '{name}', 'digest': '{digest}', 'api': ('{name}.json',)"
-        (tmp_path / f"{name}.py").write_text(f"SAVED = {{{data}}}\n\n\ndef {name}():\n    print(list_pets())\n")
+        save(tmp_path, name, digest)
     with pytest.raises(UsageError, match="programs of several APIs"):
         load_saved(str(tmp_path), ["bearer:env:TOKEN_OF_A_TEST"])

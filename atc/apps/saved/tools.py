@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from atc.apps.saved.saved_program import TYPES, SavedProgram, parse_saved
@@ -31,7 +32,8 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
         UsageError: The folder has no saved program, a damaged one, or one that relies on what its API no longer has; or
             there are credentials, and the programs are not all of one API.
     """
-    programs = _programs(Path(folder))
+    files, warnings = _files(Path(folder))
+    programs = _programs(Path(folder), files)
     protocols = {file: load_specs(saved.api_from(file.parent)) for file, saved in programs.items()}
     digests = {(saved.digest, protocols[file].digest) for file, saved in programs.items()}  # a file may claim any
     if auth and len(digests) > 1:
@@ -49,14 +51,22 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
         saved.check(protocol)
         functions[saved.function] = _function(saved, protocol, auth)
         reads += [saved.function] * _only_reads(saved, protocol)
-    return Protocol.from_functions(functions, name=f"saved programs in {folder}", reads=reads)
+    protocol = Protocol.from_functions(functions, name=f"saved programs in {folder}", reads=reads)
+    return replace(protocol, warnings=(*protocol.warnings, *warnings))
 
 
-def _programs(folder: Path) -> dict[Path, SavedProgram]:
+def _files(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files that may be programs, and what is said of the others: opening a pipe waits for whoever writes to it."""
     if not folder.is_dir():
         raise UsageError(f"saved:{folder} names no folder; name one with files that `atc save` wrote")
+    paths = sorted(folder.glob("*.py"))
+    others = [path for path in paths if not path.is_file()]
+    return [path for path in paths if path not in others], [f"{path} is skipped: it is no file" for path in others]
+
+
+def _programs(folder: Path, files: Sequence[Path]) -> dict[Path, SavedProgram]:
     programs: dict[Path, SavedProgram] = {}
-    for file in sorted(folder.glob("*.py")):
+    for file in files:
         try:
             saved = parse_saved(read_bounded(file), str(file))
         except (OSError, UnicodeDecodeError) as error:
