@@ -37,7 +37,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--markdown", "markdown_file", type=_file, metavar="FILE", help="Write the tables as Markdown.")
 @click.option(
-    "--html", "html_file", type=_file, metavar="FILE", help="Write one page with plots, and every task's solution."
+    "--html", "html_file", type=_file, metavar="FILE", help="Write one page with every task's solution."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON instead of the tables.")
 @click.option(
