@@ -75,7 +75,7 @@ def complexity(options: _ComplexityOptions) -> None:
         raise click.UsageError("Name a task (NAME...).")
     if options.files and len(options.names) != 1:
         raise click.UsageError("--files has the files of one tool: say which with one manipulation-TASK")
-    from benchmarks.manipulation.complexity_sources import named_complexity
+    from benchmarks.manipulation.complexity import named_complexity
     from benchmarks.report.render import show
     from benchmarks.report.runs import read_runs
 
@@ -90,7 +90,7 @@ def complexity(options: _ComplexityOptions) -> None:
 
 def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation:
     """Raises: UsageError: The run has no test of any task."""
-    from benchmarks.manipulation.complexity_sources import run_errors
+    from benchmarks.manipulation.complexity import run_errors
     from benchmarks.report.stats import spearman
 
     errors = {task.name: errors for task in scored if (errors := run_errors(run, task))}
@@ -113,19 +113,20 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
 
 
 def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
-    from benchmarks.manipulation.complexity_sources import PREFIX
-    from benchmarks.report.complexity_tables import published_scores
+    from benchmarks.manipulation.complexity import PREFIX
+    from benchmarks.report.published import published
     from benchmarks.report.tables import TextTable
     from protocols.quoting import shorten
 
-    scores = published_scores()
+    data = published("complexity")
+    scores = dict(zip(data["tasks"], data["demonstrations"]["scores"], strict=True))
     columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")
     rows = [
         (
             task.name,
             f"{task.score:.2f}",
             f"{task.reversed_f1:.1f}",
-            "-".join(map(str, dict.fromkeys(task.functions))),
+            str(task.functions),
             str(task.demonstrations),
             str(len(task.nearest)),
             str(scores.get(task.name.removeprefix(PREFIX), "-")),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -104,7 +105,7 @@ class Selection:
         order = _shuffled(len(self.environment.demonstrations), self.seed)
         distances = [
             min(
-                distance(accepted, combination(demonstration.action, demonstration.names), pool)
+                distance(Counter(accepted), Counter(combination(demonstration.action, demonstration.names)), pool)
                 for accepted in map(combination, test.labels, test.names)
             )
             for demonstration in self.environment.demonstrations

@@ -27,18 +27,8 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="DIR...")
 @click.option("--paper", "with_paper", is_flag=True, help="Add the papers' figures, labelled as published.")
-@click.option(
-    "--eval",
-    "evaluated",
-    multiple=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="With --paper: put the rate that `atc eval` left in DIR below ToolBench's. Repeatable.",
-)
 @click.option("--markdown", "markdown_file", type=_file, metavar="FILE", help="Write the tables as Markdown.")
-@click.option(
-    "--html", "html_file", type=_file, metavar="FILE", help="Write one page with every task's solution."
-)
+@click.option("--html", "html_file", type=_file, metavar="FILE", help="Write one page with every task's solution.")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON instead of the tables.")
 @click.option(
     "--prices",
@@ -58,7 +48,6 @@ _file = click.Path(dir_okay=False, path_type=Path)
 def report(
     folders: tuple[Path, ...],
     with_paper: bool,
-    evaluated: tuple[Path, ...],
     markdown_file: Path | None,
     html_file: Path | None,
     as_json: bool,
@@ -74,8 +63,6 @@ def report(
     """
     if not folders and not with_paper:
         raise click.UsageError("Missing argument 'DIR...' (or --paper).")
-    if evaluated and not with_paper:
-        raise click.UsageError("--eval stands beside what is published: add --paper")
     from atc.files import to_json
     from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
@@ -85,7 +72,6 @@ def report(
     from benchmarks.report.render import markdown, show
     from benchmarks.report.runs import read_runs
     from benchmarks.report.tables import paper_tables, tables
-    from benchmarks.report.toolbench_tables import read_evaluations
 
     own_tables = [table for folder in folders for table in _own_tables(folder)]
     folders = tuple(folder for folder in folders if not _own_tables(folder))
@@ -93,8 +79,7 @@ def report(
         raise UsageError("--json, --judge and --html are of solutions, and a run has none; see its summary.json")
     names = [_grade(read_runs(folders), judge) for judge in dict.fromkeys(judges)]
     comparison = compare(read_runs(folders), read_prices(price_file))
-    evaluations = read_evaluations(evaluated)
-    papers = paper_tables(comparison.runs, evaluations) if with_paper else []
+    papers = paper_tables(comparison.runs) if with_paper else []
     agreement = judge_agreement([compared.run for compared in comparison.runs], names)
     compared_tables = tables(comparison) if folders else []
     report_tables = [*own_tables, *compared_tables, *agreement_tables(agreement), *papers]
@@ -104,8 +89,6 @@ def report(
             others = {name: published(name) for name in ("toolbench", "complexity", "manipulation")}
             data["published"] = {**published("paper"), **others}
         data |= {"judges": [asdict(row) for row in agreement]} if agreement else {}
-        if evaluations:
-            data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)
     else:
         show(report_tables, comparison.notes)

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
-from benchmarks.report.complexity_tables import complexity_rows, correlation_rows
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.manipulation_tables import MANIPULATION, manipulation_tables, published_tables
 from benchmarks.report.published import published
 from benchmarks.report.stats import Difference, Estimate
 from benchmarks.report.text_table import TextTable
-from benchmarks.report.toolbench_tables import toolbench_rows
 
 __all__ = ["TextTable", "paper_tables", "percent", "tables"]
 
@@ -62,20 +60,15 @@ def _published_rows(benchmark: str) -> Iterator[tuple[str, ...]]:
                     yield f"published, {table['table']}", method, table["model"], *map(_bare, figures)
 
 
-def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str, Any]] = ()) -> list[TextTable]:
-    """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them.
-
-    Args:
-        evaluations: Summaries of `atc eval`, which are put below ToolBench's tables.
-    """
+def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
+    """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them."""
     data = published("paper")
     names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs)
-    if evaluations or not names:
-        names = (names or dict.fromkeys(() if evaluations else (*_PUBLISHED, MANIPULATION))) | {_TOOLBENCH: None}
+    names = names or dict.fromkeys((*_PUBLISHED, MANIPULATION, _TOOLBENCH))
     paper_figures: list[TextTable] = []
     for name in names:
         if name == _TOOLBENCH:
-            paper_figures += _toolbench_tables(evaluations)
+            paper_figures += _toolbench_tables()
             continue
         if name == MANIPULATION:
             paper_figures += [*published_tables(), *_complexity_tables()]
@@ -103,28 +96,34 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
     return paper_figures
 
 
-def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+def _toolbench_tables() -> list[TextTable]:
     data = published("toolbench")
-    remark = "Ours are by the judge that is named, on the queries of the run; what is published was not measured by us."
-    toolbench_tables = []
-    for table in data["tables"]:
-        rows = toolbench_rows(table, evaluations)
-        remarks = (*table.get("remarks", ()), *((remark,) if len(rows) > len(table["rows"]) else ()))
-        title, columns = f"Published, {table['source']}: {table['title']}", ("source", "method", *table["columns"])
-        toolbench_tables.append(TextTable(title, columns, tuple(rows), remarks, text_columns=2))
+    toolbench_tables = [
+        TextTable(
+            f"Published, {table['source']}: {table['title']}",
+            ("source", "method", *table["columns"]),
+            tuple(("published", str(name), *map(str, cells)) for name, cells in table["rows"].items()),
+            tuple(table.get("remarks", ())),
+            text_columns=2,
+        )
+        for table in data["tables"]
+    ]
     agreement = tuple(map(str, data["human"]))
     return [*toolbench_tables, TextTable("Published: agreement of evaluator and people, in %", (), (), agreement)]
 
 
 def _complexity_tables() -> list[TextTable]:
     data = published("complexity")
-    models = tuple(data["three_shot"])
+    scores = tuple(
+        (f"{data[examples]['table']}, {examples}", *map(str, data[examples]["scores"]))
+        for examples in ("demonstrations", "samples")
+    )
+    correlation = tuple((f"{name}, published", *map(str, row.values())) for name, row in data["correlation"].items())
+    models = tuple(data["correlation"]["complexity"])
     spread = f"Spearman's correlation with error rates ({', '.join(data['correlated'])})"
     return [
-        TextTable(f"Published, {data['source']}: API complexity", ("", *data["tasks"]), tuple(complexity_rows()), ()),
-        TextTable(
-            f"Published, {data['source']}: {spread}", ("score", *models), tuple(correlation_rows()), (*data["remarks"],)
-        ),
+        TextTable(f"Published, {data['source']}: API complexity", ("", *data["tasks"]), scores),
+        TextTable(f"Published, {data['source']}: {spread}", ("score", *models), correlation, (*data["remarks"],)),
     ]
 
 

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from atc.apps.cli import main
 from benchmarks.toolbench.evaluation.evaluate import judge_run
 from benchmarks.toolbench.evaluation.result_files import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
 from benchmarks.toolbench.evaluation.sources import read_ids
@@ -221,20 +219,3 @@ def test_bad_usage_is_told(tmp_path: Path) -> None:
     assert "is no converted answer file" in atc_eval("pass-rate", tmp_path / "none.json", *judged).stderr
     with pytest.raises(UsageError, match="holds no query ids"):
         read_ids(tmp_path / "none.json")
-
-
-def test_the_published_tables_stand_beside_ours(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
-    """`atc report --paper --eval DIR`: our rate in the column of its subset, with the judge's name."""
-    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", ending=False)])
-    out = tmp_path / "out"
-    assert atc_eval("pass-rate", file, "--judge", "openai:judge", "--out", out).exit_code == 0
-    shown = CliRunner(env={"COLUMNS": "220"}).invoke(main, ["report", "--paper", "--eval", str(out)])
-    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in shown.stdout.splitlines() if "│" in line]
-
-    assert ["published", "ChatGPT DFSDT", "54.5/60.5", "65/62", "60.5/57.3", "75/72", "71.5/64.8", "62/69"] in [
-        row[:8] for row in rows
-    ]
-    assert [row[1:3] for row in rows if row[0] == "ours"] == [["mine (judge openai:judge, 2 queries)", "50.0/-"]]
-    refused = CliRunner().invoke(main, ["report", "--paper", "--eval", str(tmp_path)])
-    assert refused.exit_code == 2
-    assert "name a folder that `atc eval --out` wrote" in refused.stderr
