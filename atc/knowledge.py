@@ -138,5 +138,6 @@ class Knowledge:
             removed = self.demonstrations.add(Demonstration(query, program, tools))
         except UsageError as error:
             return [str(error)]
-        lost = f"{self.demonstrations.file} keeps the newest solved questions; {removed:,} older ones were removed"
-        return [lost] if removed > 1 else []  # one goes with each new one
+        if removed <= 1:  # one goes with each new one
+            return []
+        return [f"{self.demonstrations.file} keeps the newest solved questions; {removed:,} older ones were removed"]
