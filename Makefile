@@ -25,7 +25,7 @@ endef
 env: .venv/ready
 
 .venv/ready: .venv/demo pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev,service]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev]'
 	@touch $@
 
 # What a question to a local model needs, and no more: no linters, no test services.

@@ -41,7 +41,6 @@ EXTRAS = {
     "openvino": "openvino_genai",
     "providers": "any_llm",
     "ray": "ray",
-    "service": "prefect",
     "train": "peft",
 }
 """A package of each extra whose tests have a marker of that name."""

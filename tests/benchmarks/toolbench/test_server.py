@@ -106,42 +106,6 @@ def test_what_is_put_is_there_for_the_next_server(tmp_path: Path) -> None:
     assert json.loads((tmp_path / FILE).read_text()) == {"{'q': 'real'}": REPLY, "{'q': 'made'}": REPLY}
 
 
-def test_a_broken_file_is_named_and_left_alone(tmp_path: Path) -> None:
-    """Nobody's data is replaced because it could not be read."""
-    path = write_cache(tmp_path, {})
-    path.write_text('{"{}": {"error": "", "resp')
-    cache = ResponseCache(tmp_path)
-
-    assert cache.get(FORECAST, {}) is None
-    cache.put(FORECAST, {}, REPLY, remake=False)
-    cache.close()
-    assert path.read_text() == '{"{}": {"error": "", "resp'
-    assert [FILE in warning and "left alone" in warning for warning in cache.warnings] == [True]
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from benchmarks.toolbench.server.address import APIAddress
-from benchmarks.toolbench.server.cache import ResponseCache
-cache = ResponseCache(Path(sys.argv[1]))
-for number in range(150):
-    reply = {"error": "", "response": number}
-    cache.put(APIAddress("Weather", "sky_watch", "forecast"), {sys.argv[2]: number}, reply, remake=number % 2 == 0)
-cache.close()
-"""
-
-
-def test_two_writers_lose_nothing(tmp_path: Path) -> None:
-    """Two servers that add to the same file at the same time keep each other's entries."""
-    processes = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in ("a", "b")]
-    assert [process.wait(60) for process in processes] == [0, 0]
-
-    entries = json.loads((tmp_path / FILE).read_text())
-    assert {f"{{'{name}': {number}}}" for name in ("a", "b") for number in range(150)} == entries.keys()
-    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [".lock", "forecast.json"]
-
-
 # The server
 
 RECORDS: list[dict[str, object]] = [
