@@ -35,6 +35,12 @@ $prefill"""
 REASONING = ("reasoning_content", "reasoning")
 """What endpoints call the text that a model writes before its answer, in an answer and in the parts of one."""
 
+_MOST_CHARACTERS = 4 << 20
+"""Of an answer in parts; an output of 128,000 tokens has an eighth of it."""
+
+_SIZE_OF_CALL = 40
+"""Counted for each part of a call beside its text: a call without arguments takes memory, too."""
+
 
 class BrokenStreamError(Exception):
     """A stream ended before its answer did."""
@@ -54,6 +60,7 @@ class StreamedAnswer:
         self._usage: Any = None
         self._model: Any = None
         self._calls: dict[int, SimpleNamespace] = {}
+        self._size_of_calls = 0
 
     def add(self, chunk: Any) -> None:
         """Add a part. Raises: ValueError: It has another form."""
@@ -61,6 +68,8 @@ class StreamedAnswer:
             self._add(chunk)
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"its stream is none of the format ({type(error).__name__}: {error})") from None
+        if len(self._text) + len(self._reasoning) + self._size_of_calls > _MOST_CHARACTERS:
+            raise ValueError(f"it has more than {_MOST_CHARACTERS:,} characters")
         if self._on_progress is not None:
             self._on_progress(Progress(0, 0, self._text, reasoning=self._reasoning))
 
@@ -86,7 +95,9 @@ class StreamedAnswer:
         )
         begun.id = getattr(call, "id", None) or begun.id
         begun.function.name = getattr(function, "name", None) or begun.function.name
-        begun.function.arguments += str(getattr(function, "arguments", None) or "")
+        arguments = str(getattr(function, "arguments", None) or "")
+        begun.function.arguments += arguments
+        self._size_of_calls += len(arguments) + _SIZE_OF_CALL
 
     def completion(self) -> Any:
         """The answer in the form of one that came whole. Raises: BrokenStreamError: It did not."""

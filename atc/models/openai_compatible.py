@@ -39,6 +39,7 @@ from atc.models.chat_format import (
     usage_of,
     without_prefill,
 )
+from protocols.bounded_bodies import bound
 from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
@@ -54,6 +55,12 @@ __all__ = ["Endpoint"]
 CONNECT_TIMEOUT = 5.0
 
 RETRIES = 2
+
+MOST_BYTES = 4 << 20
+"""Of an answer, and of an event in a stream; an output of 128,000 tokens has half a MiB."""
+
+MOST_BYTES_OF_STREAM = 256 << 20
+"""The same output with a frame of up to 2 kB around each token."""
 
 CONTEXT_NAMES = ("max_model_len", "context_length", "context_window", "max_context_length")
 """Where endpoints tell the size of a model's context window."""
@@ -180,10 +187,9 @@ class Endpoint(ModelBase):
                         adapted[RENAMED[name]] = payload[name]
                 try:
                     client = self._get_client()
-                    if "prompt" in payload:
-                        return client.completions.create(**adapted)
-                    with client.chat.completions.with_streaming_response.create(**adapted) as response:
-                        return _received(response, on_progress)
+                    format_ = client.completions if "prompt" in payload else client.chat.completions
+                    with format_.with_streaming_response.create(**adapted) as response:
+                        return _received(response, "prompt" in payload, on_progress)
                 except openai.BadRequestError as error:
                     parameter = str(error.param)
                     if parameter not in adapted or parameter not in OPTIONAL | RENAMED.keys():
@@ -196,8 +202,13 @@ class Endpoint(ModelBase):
         with self._lock:
             if self._client is None:
                 timeout = openai.Timeout(self._silence, connect=CONNECT_TIMEOUT)
+                hooks = {"response": [bound(MOST_BYTES, MOST_BYTES_OF_STREAM, ValueError)]}
                 self._client = openai.OpenAI(
-                    api_key=self._key or "none", base_url=self._url, timeout=timeout, max_retries=RETRIES
+                    api_key=self._key or "none",
+                    base_url=self._url,
+                    timeout=timeout,
+                    max_retries=RETRIES,
+                    http_client=openai.DefaultHttpxClient(event_hooks=hooks, timeout=timeout),
                 )
             return self._client
 
@@ -262,14 +273,15 @@ def _transport() -> Any:
     return sys.modules[openai.DefaultHttpxClient.__mro__[1].__module__]
 
 
-def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> Any:
-    """The chat completion of a response: put together from its parts if it is streamed, else as it is.
+def _received(response: Any, of_text: bool, on_progress: Callable[[Progress], None] | None) -> Any:
+    """The completion of a chat or a text in a response: put together if it comes in parts, else as it is.
 
     Raises: ValueError: It holds something else. BrokenStreamError. TimeoutError: It was silent for too long.
     """
     import openai
 
     if "text/event-stream" not in response.headers.get("content-type", ""):
+        from openai.types import Completion as TextCompletion
         from openai.types.chat import ChatCompletion
 
         transport = _transport()
@@ -279,9 +291,13 @@ def _received(response: Any, on_progress: Callable[[Progress], None] | None) -> 
             raise TimeoutError from None
         except transport.HTTPError:
             raise BrokenStreamError("broke off in the middle of the answer") from None
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
         if not isinstance(data, dict):
             raise ValueError("it holds no object")
-        return ChatCompletion.construct(**data)
+        return (TextCompletion if of_text else ChatCompletion).construct(**data)
+    if of_text:
+        raise ValueError("it comes in parts, and was to come whole")
     answer = StreamedAnswer(on_progress)
     try:
         for chunk in response.parse():

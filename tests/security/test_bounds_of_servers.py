@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 
 import pytest
 import requests
@@ -16,36 +15,11 @@ from protocols.bounded_http import BoundedAdapter, TooMuchError
 from sandbox import Limits
 from tests.scripted import ScriptedModel
 from tests.security.measured import in_process
+from tests.security.raw_server import server
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 OK = {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object"}}}}}
 DOCUMENT = {"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {"/notes": {"get": {"responses": OK}}}}
-
-
-@contextmanager
-def server(answer: Callable[[socket.socket, threading.Event], None]) -> Iterator[str]:
-    """A server that answers each connection so, until the block is over; gives its URL."""
-    over = threading.Event()
-    connections: list[socket.socket] = []
-
-    def serve(connection: socket.socket) -> None:
-        with suppress(OSError), connection:
-            connection.recv(65536)
-            answer(connection, over)
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                connections.append(listener.accept()[0])
-                threading.Thread(target=serve, args=(connections[-1],), daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=accept, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            over.set()
-            listener.shutdown(socket.SHUT_RDWR)
 
 
 def large(connection: socket.socket, over: threading.Event) -> None:
