@@ -183,14 +183,14 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
 @pytest.mark.parametrize(
     ("program", "end"),
     [
-        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 15))", "ok None"),
-        ("for _ in range(30): GET_cities_city_id('nested')", "ok None"),
-        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['nested'] * 30))", "ok None"),
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 8))", "ok None"),
+        ("for _ in range(15): GET_cities_city_id('nested')", "ok None"),
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['nested'] * 15))", "ok None"),
         ("send = lambda _: requests.post(BASE + '/alerts', data=bytes(15_000_000))\n"
          "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(16)))", "ok None"),
         ("send = lambda _: POST_alerts(text='x' * 1_000_000)\n"
          "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(90)))", "ok None"),
-        ("for _ in range(30): requests.post(BASE + '/alerts', json=[[]] * 60_000)", "ok None"),
+        ("for _ in range(15): requests.post(BASE + '/alerts', json=[[]] * 60_000)", "ok None"),
         ("for _ in range(90): POST_alerts(body=[[]] * 60_000)", "error None"),
         ("while True: print('x' * 1000)", "limit output"),
         ("raise ValueError('x' * 50_000_000)", "error None"),
@@ -202,7 +202,7 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
         ("headers = {f'X{i}': '' for i in range(30_000)}\n"
          "for _ in range(40): attempt(requests.get, BASE + '/cities', headers=headers)", "ok None"),
         ("for _ in range(90): attempt(POST_alerts, **{'😀' + 'a' * 800_000: 1})", "ok None"),
-        ("for _ in range(30): attempt(POST_alerts, **{f'a{i}': 1 for i in range(50_000)})", "ok None"),
+        ("for _ in range(12): attempt(POST_alerts, **{f'a{i}': 1 for i in range(50_000)})", "ok None"),
         ("with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: attempt(GET_cities_city_id, 'headers'), "
          "range(40)))", "ok None"),
         ("attempt(GET_cities_city_id, 'line')", "ok None"),

@@ -14,9 +14,11 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from atc import Agent, Endpoint, Event, ModelProgress, ModelWaiting, Progress
+from atc.apps.cli import main
 from atc.apps.tui.live import LiveView
 from atc.apps.tui.parts import progress_text
 from atc.models import Message, open_model
@@ -238,8 +240,7 @@ def test_the_limit_of_silence_is_an_option(chat: ChatEndpoint, tmp_path: Path, m
         assert says in agent.solve("Best film?").message
     (tmp_path / "atc.toml").write_text(f'api = "{sample("cinema")}"\nsimulate = true\nsilence = 0.25\n')
     monkeypatch.setenv("ATC_CONFIG", str(tmp_path / "atc.toml"))
-    command = [ATC, "solve", "Best film?", "--model", "openai:m"]
     for options in ([], ["--silence", "0.125"]):
-        done = subprocess.run([*command, *options], capture_output=True, text=True)
-        assert done.returncode == 5
+        done = CliRunner().invoke(main, ["solve", "Best film?", "--model", "openai:m", *options])
+        assert done.exit_code == 5
         assert says.replace("0.25", options[-1] if options else "0.25") in done.stderr
