@@ -13,14 +13,11 @@ from benchmarks.harness.placed_group import PlacedGroup
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from atc.retrieval.tool_index import Hit, ToolDocument, ToolIndex
+    from collections.abc import Mapping
 
 __all__ = ["build", "evaluate", "query", "retrieve"]
 
 _index = click.Path(file_okay=False, path_type=Path)
-_rerank = click.option("--rerank", metavar="DIR", help="A cross-encoder (sentence-transformers) for the first 20.")
 
 
 @click.group(
@@ -59,53 +56,26 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
 @click.argument("index", type=_index)
 @click.argument("text")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
-@_rerank
-@click.option("--closure", metavar="SPEC", help="Add the tools of this API document that the found ones depend on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def query(index: Path, text: str, k: int, rerank: str | None, closure: str | None, as_json: bool) -> None:
+def query(index: Path, text: str, k: int, as_json: bool) -> None:
     """Print the K APIs of INDEX that are nearest to TEXT."""
-    from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
 
-    opened = ToolIndex(index)
-    hits = Reranker(rerank).search(opened, text, k) if rerank else opened.search(text, k)
-    scored = [(hit.score, hit.document) for hit in hits]
-    listed = [*scored, *((None, document) for document in _needed(opened, hits, closure))] if closure else scored
+    hits = ToolIndex(index).search(text, k)
     if as_json:
         names = ("category", "tool", "api")
-        rows = [{"score": score, **{name: getattr(entry, name) for name in names}} for score, entry in listed]
+        rows = [{"score": hit.score, **{name: getattr(hit.document, name) for name in names}} for hit in hits]
         print_json({"hits": rows})
         return
-    for score, entry in listed:
-        figure = "  needed" if score is None else f"{score:8.4f}"
-        click.echo(f"{figure}  {entry.category} / {entry.tool} / {entry.api}")
-
-
-def _needed(index: ToolIndex, hits: Sequence[Hit], source: str) -> list[ToolDocument]:
-    """The documents of the tools that the hits are of no use without, as `atc solve --retriever` adds them.
-
-    Raises: UsageError: No hit is a tool of the API document `source`.
-    """
-    from atc.retrieval.candidates import with_providers
-    from benchmarks.toolbench.retrieval.documents import protocol_documents
-    from protocols import load
-    from protocols.dataflow.graph import ProtocolGraph
-
-    protocol = load(source)
-    names = [hit.document.api for hit in hits if hit.document.api in protocol]
-    if not names:
-        raise UsageError(f"no hit of {index.folder} is a tool of {source}; name the document that the index is made of")
-    closed = with_providers(ProtocolGraph(protocol), names)
-    documents = {document.api: document for document in protocol_documents(protocol)}
-    return [documents[name] for name in closed if name not in names]
+    for hit in hits:
+        click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
 
 
 @click.command("eval")
 @click.argument("index", type=_index)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
-@_rerank
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: bool) -> None:
+def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Measure how well INDEX finds the relevant APIs of questions.
 
     QUERIES are query files of ToolBench, or published *.query.txt with their qrels beside them.
@@ -113,13 +83,12 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
     from rich.console import Console
     from rich.progress import track
 
-    from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
     from benchmarks.toolbench.retrieval.encoder_card import trained_questions
     from benchmarks.toolbench.retrieval.retriever_figures import averaged, question_figures
 
-    opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
+    opened = ToolIndex(index)
     judged = {file.stem: read_judged(file) for file in files}
     if len(judged) < len(files) or (len(files) > 1 and "all" in judged):
         raise click.UsageError("each of QUERIES needs a name of its own, and none is `all`: rename a file")
@@ -137,12 +106,12 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
         say(f"warning: the encoder was trained on {trained} of {len(tasks)} questions; measure it on those held out")
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):
-        results[name].append(question_figures(opened, question, reranker))
+        results[name].append(question_figures(opened, question))
     rows = {name: averaged(figures) for name, figures in results.items()}
     if len(rows) > 1:
         rows["all"] = averaged([row for figures in results.values() for row in figures])
     if as_json:
-        facts = {"encoder": opened.encoder, "rerank": rerank, "documents": len(opened.documents)}
+        facts = {"encoder": opened.encoder, "documents": len(opened.documents)}
         print_json({**facts, **rows})
         return
     _print_figures(rows)

@@ -1,27 +1,40 @@
-"""The figures of a retriever on judged questions."""
+"""The figures of a retriever on judged questions: NDCG with binary relevance, and recall.
+
+Source: Järvelin and Kekäläinen (2002); ToolLLM's Table 2 uses NDCG.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import log2
 
-from atc.retrieval.reranker import Reranker
 from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
 from benchmarks.report.stats import estimate
-from benchmarks.toolbench.retrieval.ranking import ndcg, recall
 
-__all__ = ["CUTS", "averaged", "question_figures"]
+__all__ = ["CUTS", "averaged", "ndcg", "question_figures", "recall"]
 
 CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 """The measures, each with the numbers of first documents that it is worked out for."""
 
+
+def ndcg(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Normalized discounted cumulative gain of the first k, from 0 to 1. `relevant` is not empty."""
+    gained = sum(1 / log2(place + 2) for place, document in enumerate(ranking[:k]) if document in relevant)
+    return gained / sum(1 / log2(place + 2) for place in range(min(len(relevant), k)))
+
+
+def recall(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """The share of the relevant documents among the first k."""
+    return len(set(ranking[:k]) & set(relevant)) / len(relevant)
+
+
 _MEASURES = {"ndcg": ndcg, "recall": recall}
 
 
-def question_figures(index: ToolIndex, question: RetrievalQuery, reranker: Reranker | None = None) -> dict[str, float]:
+def question_figures(index: ToolIndex, question: RetrievalQuery) -> dict[str, float]:
     """Each measure of CUTS for a question, from 0 to 1: `ndcg@5`."""
     deepest = max(max(cuts) for cuts in CUTS.values())
-    hits = reranker.search(index, question.text, deepest) if reranker else index.search(question.text, deepest)
-    ranking = [hit.document.id for hit in hits]
+    ranking = [hit.document.id for hit in index.search(question.text, deepest)]
     return {
         f"{name}@{cut}": _MEASURES[name](ranking, question.relevant, cut) for name, cuts in CUTS.items() for cut in cuts
     }

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.retrieval.tool_index import ToolDocument, ToolIndex, build_index
 from benchmarks.toolbench.retrieval.documents import document_text, read_documents, read_judged
-from benchmarks.toolbench.retrieval.ranking import ndcg, recall
+from benchmarks.toolbench.retrieval.retriever_figures import ndcg, recall
 from protocols.errors import UsageError
 from protocols.samples import sample
 from tests.atc_command import start
@@ -163,22 +163,6 @@ def test_a_changed_document_takes_the_place_of_its_earlier_state(
     ports.rename(tmp_path / "harbour.json")
     assert run("build", tmp_path / "harbour.json", "--out", index).exit_code == 0
     assert ToolIndex(index).digest == digest
-
-
-def test_the_tools_that_hits_depend_on_are_added(tmp_path: Path) -> None:
-    """The credits of a film take its identifier: what lists films comes with them, without a score."""
-    index, harbour = tmp_path / "index", tmp_path / "harbour.json"
-    paths = {"/ports": {"get": {"responses": {"200": {"description": "All ports"}}}}}
-    harbour.write_text(
-        json.dumps({"openapi": "3.0.0", "info": {"title": "H", "version": "1"}, "paths": paths}), "utf-8"
-    )
-    run("build", sample("cinema"), "--out", index)
-    asked = ["query", index, "credits of a film", "-k", "1", "--json", "--closure"]
-    first, *needed = json.loads(run(*asked, sample("cinema")).stdout)["hits"]
-
-    assert first["api"] == "GET_films_filmId_credits"
-    assert {"GET_films"} <= {hit["api"] for hit in needed if hit["score"] is None}
-    assert "no hit of" in run(*asked, harbour).stderr
 
 
 def test_rankings_made_by_hand() -> None:

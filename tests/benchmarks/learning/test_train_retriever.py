@@ -120,32 +120,3 @@ def test_a_hub_that_cannot_be_reached_is_asked_once(tmp_path: Path, monkeypatch:
     assert process.returncode == 2
     assert "someone/encoder is no encoder that can be read" in " ".join(stderr.split())
     assert "Retrying" not in stderr
-
-
-@pytest.mark.train
-def test_a_cross_encoder_orders_the_nearest(tmp_path: Path) -> None:
-    """`--rerank DIR` gives the same documents with its own scores, the best first; another folder is refused."""
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-
-    file, index, model = queries(tmp_path), tmp_path / "index", tmp_path / "model"
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "rain", "onions", "trains", "finds", "lists", "health"]
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    config = BertConfig(vocab_size=len(words), **sizes, num_labels=1)
-    BertForSequenceClassification(config).save_pretrained(model)
-    (tmp_path / "vocab.txt").write_text("\n".join(words), "utf-8")
-    BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(model)
-    CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index)])
-    asked = ["retrieve", "query", str(index), "Which trains are there?", "-k", "18", "--json"]
-    plain, reranked, refused = (
-        CliRunner().invoke(main, [*asked, *more]) for more in ([], ["--rerank", str(model)], ["--rerank", str(index)])
-    )
-    figures = CliRunner().invoke(main, ["retrieve", "eval", str(index), str(file), "--rerank", str(model), "--json"])
-    hits = json.loads(reranked.stdout)["hits"]
-
-    def names(rows: list[dict[str, str]]) -> list[tuple[str, str]]:
-        return sorted((row["tool"], row["api"]) for row in rows)
-
-    assert names(hits) == names(json.loads(plain.stdout)["hits"])
-    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-    assert json.loads(figures.stdout)["rerank"] == str(model)
-    assert "is no cross-encoder that can be read" in refused.stderr
