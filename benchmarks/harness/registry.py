@@ -17,7 +17,7 @@ from benchmarks.harness.placed_group import loaded
 if TYPE_CHECKING:
     import click
 
-__all__ = ["BENCHMARKS", "SHIPPED", "Benchmark", "benchmarks", "dataset_names"]
+__all__ = ["BENCHMARKS", "SHIPPED", "Benchmark", "benchmarks"]
 
 SHIPPED = Path(__file__).parent.parent / "data"
 """The files of our own benchmarks."""
@@ -128,11 +128,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     )
 }
 """Ours, in the order of the help."""
-
-
-def dataset_names() -> list[str]:
-    """The names of our benchmarks whose tasks are in files, not behind a command of their own."""
-    return [name for name, benchmark in BENCHMARKS.items() if not benchmark.command]
 
 
 def benchmarks() -> dict[str, Benchmark]:

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.methods.observations import render_value, truncate
 from protocols.errors import UsageError
 
-__all__ = ["Grades", "call_lines", "judge_folder", "read_grades", "read_judges", "solution_key"]
+__all__ = ["Grades", "call_lines", "judge_folder", "read_grades", "solution_key"]
 
 _FOLDER = "rubric"
 VALUE_TOKENS = 60
@@ -34,27 +34,18 @@ def judge_folder(run: Path, model: str) -> Path:
     return run / _FOLDER / hashlib.sha256(model.encode()).hexdigest()[:12]
 
 
-def read_judges(run: Path) -> dict[str, dict[str, Grades]]:
-    """The grades of a run by judge and by the key of the solution. Raises: UsageError: A file holds none."""
-    grades: dict[str, dict[str, Grades]] = {}
-    for config in sorted((run / _FOLDER).glob("*/config.json")):
-        try:
-            model = json.loads(config.read_text("utf-8"))["model"]
-            records = [json.loads(file.read_text("utf-8")) for file in sorted(config.parent.glob("tasks/*.json"))]
-            grades[model] = {
-                record["solution"]: Grades((model,), record["executability"], record["utility"]) for record in records
-            }
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{config.parent} holds no grades ({error!r}); remove it to grade anew") from None
-    return grades
-
-
 def read_grades(run: Path) -> dict[str, Grades]:
     """The grades of a run by the key of the solution. Raises: UsageError: A file holds none."""
     by_key: dict[str, list[Grades]] = {}
-    for judged in read_judges(run).values():
-        for key, grades in judged.items():
-            by_key.setdefault(key, []).append(grades)
+    for config in sorted((run / _FOLDER).glob("*/config.json")):
+        try:
+            model = json.loads(config.read_text("utf-8"))["model"]
+            for file in sorted(config.parent.glob("tasks/*.json")):
+                record = json.loads(file.read_text("utf-8"))
+                grades = Grades((model,), record["executability"], record["utility"])
+                by_key.setdefault(record["solution"], []).append(grades)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{config.parent} holds no grades ({error!r}); remove it to grade anew") from None
     return {
         key: Grades(
             tuple(judge for grades in all_grades for judge in grades.judges),

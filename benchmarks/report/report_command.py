@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     multiple=True,
     metavar="MODEL",
     help="First have MODEL grade each solution's executability and utility, 1 to 3; what it graded before is kept. "
-    "With several, how far they agree (kappa) is shown, too. Repeatable.",
+    "Of several the means are shown. Repeatable.",
 )
 def report(
     folders: tuple[Path, ...],
@@ -66,7 +65,6 @@ def report(
     from atc.files import to_json
     from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
-    from benchmarks.report.judges import agreement_tables, judge_agreement
     from benchmarks.report.page import page
     from benchmarks.report.published import published
     from benchmarks.report.render import markdown, show
@@ -77,18 +75,17 @@ def report(
     folders = tuple(folder for folder in folders if not _own_tables(folder))
     if own_tables and (as_json or judges or html_file):
         raise UsageError("--json, --judge and --html are of solutions, and a run has none; see its summary.json")
-    names = [_grade(read_runs(folders), judge) for judge in dict.fromkeys(judges)]
+    for judge in dict.fromkeys(judges):
+        _grade(read_runs(folders), judge)
     comparison = compare(read_runs(folders), read_prices(price_file))
     papers = paper_tables(comparison.runs) if with_paper else []
-    agreement = judge_agreement([compared.run for compared in comparison.runs], names)
     compared_tables = tables(comparison) if folders else []
-    report_tables = [*own_tables, *compared_tables, *agreement_tables(agreement), *papers]
+    report_tables = [*own_tables, *compared_tables, *papers]
     if as_json:
         data = comparison.to_json()
         if with_paper:
             others = {name: published(name) for name in ("toolbench", "complexity", "manipulation")}
             data["published"] = {**published("paper"), **others}
-        data |= {"judges": [asdict(row) for row in agreement]} if agreement else {}
         click.echo(to_json(data), nl=False)
     else:
         show(report_tables, comparison.notes)
@@ -108,15 +105,14 @@ def _own_tables(folder: Path) -> list[TextTable]:
     return list(loaded(benchmark.tables)(summary)) if benchmark and benchmark.tables else []
 
 
-def _grade(runs: Sequence[RunFolder], name: str) -> str:
-    """Have a model grade the runs; the name that its grades bear."""
+def _grade(runs: Sequence[RunFolder], name: str) -> None:
+    """Have a model grade the runs."""
     from atc.models import open_model
     from benchmarks.report.rubric import grade
 
     with closing(open_model(name)) as model:
         for run in runs:
             grade(run.folder, run.tasks, model)
-        return model.name
 
 
 def _write(file: Path, text: str) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Difference", "Estimate", "cohens_kappa", "difference", "estimate", "sign_flip", "spearman"]
+__all__ = ["Difference", "Estimate", "difference", "estimate", "sign_flip", "spearman"]
 
 RESAMPLES = 2000
 """Of a bootstrap; its ends then vary by about half a point with the seed, for 100 tasks and a share near 80 %."""
@@ -101,16 +100,6 @@ def sign_flip(differences: Sequence[float], seed: int = 0) -> float:
     draw = random.Random(seed)
     as_large = sum(abs(math.fsum(draw.choice((size, -size)) for size in sizes)) >= least for _ in range(FLIPS))
     return (as_large + 1) / (FLIPS + 1)
-
-
-def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
-    """Cohen's kappa (1960) of two raters, unweighted; None without pairs, and where chance alone makes them agree."""
-    if not pairs:
-        return None
-    first, second = Counter(label for label, _ in pairs), Counter(label for _, label in pairs)
-    by_chance = sum(count * second[label] for label, count in first.items()) / len(pairs) ** 2
-    agreed = sum(one_label == other_label for one_label, other_label in pairs) / len(pairs)
-    return (agreed - by_chance) / (1 - by_chance) if by_chance < 1 else None
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:

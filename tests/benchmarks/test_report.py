@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
 from benchmarks.report.figures import figures
+from benchmarks.report.grades import Grades, read_grades
 from benchmarks.report.runs import read_run
 from benchmarks.report.stats import difference
 from tests.benchmarks.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
@@ -235,6 +236,18 @@ def test_a_model_grades_each_solution_once(tmp_path: Path, endpoint: Callable[..
     (folder / "tasks" / "tmdb-q1.json").write_text(json.dumps(task("tmdb-q1", "Who made Solaris?")))
     means = as_json(*judged)["runs"][0]["figures"]["means"]
     assert (means["executability"]["mean"], means["utility"]["mean"]) == (1, 1)
+
+
+def test_grades_of_several_judges_are_averaged(tmp_path: Path) -> None:
+    """A part that one of them did not grade is the other's."""
+    for number, (model, executability) in enumerate((("one", 3), ("two", 2))):
+        folder = tmp_path / "rubric" / str(number)
+        (folder / "tasks").mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps({"model": model}))
+        record = {"solution": "x", "executability": executability, "utility": 1 if number else None}
+        (folder / "tasks" / "q.json").write_text(json.dumps(record))
+
+    assert read_grades(tmp_path) == {"x": Grades(("one", "two"), 2.5, 1)}
 
 
 def test_broken_grades_are_named(tmp_path: Path) -> None:
