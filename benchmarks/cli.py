@@ -123,9 +123,6 @@ class _WorldOptions:
         help="Show the agent this document in place of the API's own, such as one that `atc probe` wrote; the API is "
         "simulated and calls are scored by its own. Repeatable.",
     )
-    usage: bool = option(
-        "--usage", is_flag=True, help="With --learned: show its usage examples with questions like theirs."
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,8 +261,6 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
     check_api_options(options.agent.simulate, options.base_url, options.agent.auth)
     if not options.retriever and is_typed("top_k"):
         raise click.UsageError("--top-k is how many tools --retriever takes: add --retriever INDEX, or leave it out")
-    if options.usage and not options.learned:
-        raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
     if options.world and not options.agent.simulate:
         raise click.UsageError("--world is of a simulated API: add --simulate")
     if options.learned and not options.agent.simulate:
@@ -284,7 +279,7 @@ def _open(options: _BenchOptions) -> Dataset:
     if dataset.own_protocols and (options.world or options.learned):
         raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
     if options.learned:
-        dataset = with_learned(dataset, options.learned, options.usage)
+        dataset = with_learned(dataset, options.learned)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
     if options.select:
@@ -363,10 +358,9 @@ def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, Ru
     if not options.ablate:
         return repeated(options.out, settings, options.repeat)
     out = options.out
-    # Demonstrations come from a learned document alone: no task is an example for another one.
     profile = open_profile(settings.profile) if settings.profile else profile_of(settings.model)
     names = (*FEATURES, *parts(profile.help))
-    features = [feature for feature in names if options.usage or feature != "demonstrations"]
+    features = [feature for feature in names if feature != "demonstrations"]  # which no task has
     ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
     return {out / "all": settings, **ablated}
 

@@ -11,6 +11,7 @@ Where the measure is success, a program that did not run to its end has none, as
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -24,7 +25,6 @@ from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.solve import Service
 from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.prompt_selection import Selection
-from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Journal, Run, Sandbox
@@ -50,6 +50,23 @@ class _AgentWithoutJournal(Agent):
     def new_journal(self) -> Journal | None:
         """None: each program makes all its calls."""
         return None
+
+
+class _ChosenDemonstrations(Demonstrations):
+    """Demonstrations that were chosen for a question: all are shown, in their order, and nothing is added."""
+
+    def __init__(self, examples: Sequence[Demonstration]) -> None:
+        self._examples = examples
+
+    def add(self, solved: Demonstration) -> int:
+        """Nothing is added, or removed."""
+        return 0
+
+    def like(
+        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
+    ) -> Sequence[Demonstration]:
+        """All of them."""
+        return self._examples
 
 
 class _ListeningModel(BudgetedModel):
@@ -151,7 +168,7 @@ class EpisodeAgent:
         if not chosen:
             return None
         examples = [Demonstration(pair.goal, pair.program or pair.action, pair.names) for pair in chosen]
-        return FixedDemonstrations(examples, chosen=True)
+        return _ChosenDemonstrations(examples)
 
     def _run(self, program: str) -> Run:
         settings = self._agent.settings

@@ -22,7 +22,6 @@ from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
 from benchmarks.harness.parts import Outcome
-from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.metrics import Metrics, Score, category, score
@@ -67,9 +66,8 @@ class AgentEnvironment:
     """Solves the tasks of one run; may be used from several threads.
 
     Args:
-        dataset: The tasks' protocols. Where it has learned ones the agent sees those, and its usage examples;
-            simulator, references and scores go by the others. With `own_protocols` agent and simulated API go with
-            their task.
+        dataset: The tasks' protocols. Where it has learned ones the agent sees those; simulator, references and scores
+            go by the others. With `own_protocols` agent and simulated API go with their task.
         record: A file to which the model's answers are appended.
         reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
@@ -158,10 +156,9 @@ class AgentEnvironment:
     def _agent(self, domain: str) -> Agent:
         """The agent of a domain, without model and world."""
         settings = self.settings
-        examples = self.dataset.usage.get(domain)
         with _lock:
             if (domain, settings.mode) not in self._agents:
-                agent = self._agents[domain, settings.mode] = Agent(
+                self._agents[domain, settings.mode] = Agent(
                     self.dataset.learned.get(domain, self.dataset.protocols[domain]),
                     None,
                     settings.mode,
@@ -173,11 +170,10 @@ class AgentEnvironment:
                     profile=settings.profile or profile_of(settings.model),
                     max_tools=settings.chosen or "all",
                     retriever=self.retriever,
-                    ablate=[*settings.without, *(["demonstrations"] if examples is None else [])],
+                    ablate=[*settings.without, "demonstrations"],  # no task is an example for another one
                     writes=settings.writes,
                     search=settings.search,
                 )
-                agent.knowledge.demonstrations = FixedDemonstrations(examples) if examples else None
             return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:

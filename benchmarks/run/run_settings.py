@@ -17,8 +17,7 @@ BEST = "best "
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document, with
-    `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
-    it is the SHA-256 of these).
+    `learned-DOMAIN` for one that only the agent sees.
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all", or
     "best N" where the agent chooses them. The budgets are those of one task, 0 for none.

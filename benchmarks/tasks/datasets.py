@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from atc.retrieval.demonstrations import Demonstration
 from benchmarks.harness.registry import Benchmark, benchmarks
 from benchmarks.tasks.download import folders
 from benchmarks.tasks.query_tasks import Retrieve, find_subset, query_tasks
@@ -29,7 +28,7 @@ __all__ = ["Dataset", "answers_digest", "file_digest", "named_documents", "open_
 class Dataset:
     """Tasks with their protocols by domain. `files` has the name and SHA-256 of every file that was read.
 
-    `learned` has, by domain, what the agent sees in place of the protocol; `usage` the examples in it that are shown.
+    `learned` has, by domain, what the agent sees in place of the protocol.
     With `own_protocols` each task has a protocol of its own, whose domain is the id of the task. So many `completed`
     tasks got a required tool among their candidates that their file does not list.
     """
@@ -40,7 +39,6 @@ class Dataset:
     files: Mapping[str, Mapping[str, str]]
     warnings: tuple[str, ...] = field(default=())
     learned: Mapping[str, Protocol] = field(default_factory=dict)
-    usage: Mapping[str, tuple[Demonstration, ...]] = field(default_factory=dict)
     own_protocols: bool = False
     completed: int = 0
 

@@ -4,18 +4,13 @@ that `atc probe` learned from the service (the ATC paper's Figure 4).
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from atc.program.source import called
-from atc.retrieval.demonstrations import Demonstration
 from benchmarks.tasks.datasets import Dataset, file_digest, named_documents
 from benchmarks.tasks.task_files import Task
-from probing.document import usage_examples
 from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
@@ -23,13 +18,12 @@ from protocols.model import Protocol, Tool
 __all__ = ["with_learned"]
 
 
-def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False) -> Dataset:
+def with_learned(dataset: Dataset, documents: Sequence[str]) -> Dataset:
     """The same tasks for an agent that sees other documents than those that its service is simulated from.
 
     Args:
         documents: `FILE` or `DOMAIN=FILE`. A domain that is given none keeps its own, with a warning.
-        usage: Whether the usage examples in them (`x-usage` of an operation) are shown with questions like them.
-    Raises: UsageError: A document cannot be read, cannot stand for the other one, or has no usage examples.
+    Raises: UsageError: A document cannot be read, or cannot stand for the other one.
     """
     specs = named_documents("--learned", documents)
     domains = list(dict.fromkeys(task.domain for task in dataset.tasks))
@@ -39,7 +33,6 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
         raise UsageError(f"--learned {strange[0]}={specs[strange[0]]}: the tasks are of {', '.join(domains)}")
     files, warnings = dict(dataset.files), list(dataset.warnings)
     learned: dict[str, Protocol] = {}
-    examples: dict[str, tuple[Demonstration, ...]] = {}
     for domain in domains:
         name = specs.get(domain) or specs.get("")
         if name is None:
@@ -49,12 +42,7 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
         tasks = [task for task in dataset.tasks if task.domain == domain]
         warnings += _compatibility_warnings(name, learned[domain], dataset.protocols[domain], tasks)
         files[f"learned-{domain}"] = file_digest(Path(name))
-        if usage:
-            examples[domain] = _usage_examples(name, learned[domain], [task.query for task in dataset.tasks])
-            text = json.dumps([asdict(example) for example in examples[domain]])
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            files[f"usage-{domain}"] = {"file": Path(name).name, "sha256": digest}
-    return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=examples)
+    return replace(dataset, files=files, warnings=tuple(warnings), learned=learned)
 
 
 def _signed_in_as(learned: Protocol, own: Protocol) -> Protocol:
@@ -93,19 +81,3 @@ def _differing_arguments(first: Tool, second: Tool, *features: str) -> str:
     described = attrgetter("argument", *features)
     differ = {described(parameter) for parameter in first.arguments} ^ {described(p) for p in second.arguments}
     return ", ".join(sorted({argument for argument, *_ in differ}))
-
-
-def _usage_examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple[Demonstration, ...]:
-    """The usage examples of a document; one that has the question of a task is left out.
-
-    Raises: UsageError: There is none, or one is no question with its program.
-    """
-    task_questions = {question.casefold() for question in questions}
-    examples = [
-        Demonstration(question, program, called(program, [tool.name for tool in learned.tools]))
-        for question, program in usage_examples(name).values()
-        if question.strip().casefold() not in task_questions
-    ]
-    if not examples:
-        raise UsageError(f"--usage: {name} has no usage examples (`x-usage` of operations); `atc probe` writes them")
-    return tuple(examples)

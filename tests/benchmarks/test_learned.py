@@ -32,9 +32,6 @@ PROGRAMS = (
 )
 """Right ones for the first tasks, which are all of the museum."""
 TASKS = len(PROGRAMS)
-LIKE = {"question": "How many artists are on my list of favourites?", "program": 'print(GET_me_favourites()["total"])'}
-"""A usage example for a question like that of the second task."""
-
 Documents = dict[str, Any]
 
 
@@ -69,11 +66,6 @@ def changed(document: Documents, *edits: Callable[[Documents], object]) -> Docum
     for edit in edits:
         edit(new["paths"])
     return new
-
-
-def exemplified(usage: object) -> Callable[[Documents], object]:
-    """Puts a usage example to the tool that reads the favourites, in place of its own."""
-    return lambda paths: paths["/me/favourites"]["get"].update({"x-usage": usage})
 
 
 def record(dataset: Dataset, file: Path) -> list[str]:
@@ -127,7 +119,7 @@ def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(learned: Path,
 
 
 def test_results_with_and_without_are_not_mixed(learned: Path, tmp_path: Path) -> None:
-    """The settings have the file's name and hash, and the hash of the examples where they are shown."""
+    """The settings have the file's name and hash."""
     answers, plain, out = tmp_path / "answers.jsonl", tmp_path / "plain", tmp_path / "out"
     dataset = open_dataset("tiny", None, ())
     record(dataset, answers)
@@ -138,36 +130,12 @@ def test_results_with_and_without_are_not_mixed(learned: Path, tmp_path: Path) -
 
     mixed = bench(plain, *options)
     assert (mixed.exit_code, "learned-museum" in mixed.stderr) == (2, True)
-    mixed = bench(out, *options, "--usage")
-    assert (mixed.exit_code, "usage-museum" in mixed.stderr) == (2, True)
     sha256 = hashlib.sha256(learned.read_bytes()).hexdigest()
     for name in ("config.json", "summary.json"):
         files = json.loads((out / name).read_text())["files"]
         assert files["learned-museum"] == {"file": "museum.learned.json", "sha256": sha256}
         assert files["museum"] == dataset.files["museum"]
-        assert "usage-museum" not in files
         assert "learned-museum" not in json.loads((plain / name).read_text())["files"]
-
-
-def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents, tmp_path: Path) -> None:
-    """Those of the document, only with `--usage`, and never what answered a task, nor an example with its question."""
-    dataset, answers, out = open_dataset("tiny", None, ()), tmp_path / "answers.jsonl", tmp_path / "out"
-    own = {"question": dataset.tasks[0].query, "program": 'print(GET_rooms_room_code(room_code="W2")["floor"])'}
-    edits = (exemplified(LIKE), lambda paths: paths["/rooms/{room_code}"]["get"].update({"x-usage": own}))
-    file = written(changed(document, *edits), tmp_path)
-    plain = record(with_learned(dataset, [f"museum={file}"]), tmp_path / "plain.jsonl")
-    used = with_learned(dataset, [f"museum={file}"], usage=True)
-    prompts = record(used, answers)
-    result = bench(out, "--learned", f"museum={file}", "--usage", "--model", f"replay:{answers}")
-
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["success"] == 100.0
-    assert LIKE["program"] in prompts[1].partition("Answered before:")[2]
-    assert "Answered before:" not in "".join(plain)
-    examples = used.usage["museum"]
-    assert not {example.query for example in examples} & {task.query for task in dataset.tasks}
-    assert next(example.tools for example in examples if example.query == LIKE["question"]) == ("GET_me_favourites",)
-    assert "usage-museum" in json.loads((out / "summary.json").read_text())["files"]
 
 
 @pytest.mark.parametrize(
@@ -176,14 +144,6 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
         (lambda paths: paths.pop("/artists"), "lacks tools that tasks offer: GET_artists"),
         (lambda paths: paths["/artists"]["get"]["parameters"].clear(), "GET_artists does not have the service's arg"),
         (lambda paths: paths.update({"/artists/": paths.pop("/artists")}), "GET_artists is GET /artists/ there"),
-        (exemplified({"question": "Which ones?"}), "GET /me/favourites: `x-usage` must have a `question`"),
-        (exemplified({"question": "Which ones?", "program": "print("}), "and a Python `program`"),
-        (
-            lambda paths: [
-                operation.pop("x-usage", 0) for operations in paths.values() for operation in operations.values()
-            ],
-            "no usage examples",
-        ),
     ],
 )
 def test_a_document_that_cannot_stand_for_the_other_is_told(
@@ -191,7 +151,7 @@ def test_a_document_that_cannot_stand_for_the_other_is_told(
 ) -> None:
     """Before anything is run or written; with what is wrong and where."""
     file = written(changed(document, edit), tmp_path)
-    result = bench(tmp_path / "out", "--learned", f"museum={file}", "--usage", "--model", "openai:none")
+    result = bench(tmp_path / "out", "--learned", f"museum={file}", "--model", "openai:none")
 
     assert result.exit_code == 2
     assert complaint in result.stderr
@@ -207,7 +167,6 @@ def test_a_document_that_cannot_stand_for_the_other_is_told(
         (["--learned", "zoo=nowhere.json"], "--learned zoo=nowhere.json: the tasks are of museum, parcels"),
         (["--learned", "museum=a.json", "--learned", "museum=b.json"], "--learned names two documents for museum"),
         (["--learned", "museum=a.json", "--base-url", "http://127.0.0.1:9"], "--learned needs --simulate"),
-        (["--usage"], "--usage shows the examples of a learned document: add --learned FILE"),
     ],
 )
 def test_options_that_make_no_sense_are_told(tmp_path: Path, options: list[str], complaint: str) -> None:
