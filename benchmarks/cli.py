@@ -210,6 +210,12 @@ def bench(options: _BenchOptions) -> None:
         worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}"))
     model = identity(str(options.agent.model or default_model()))
     offer_pull(model)
+    search = options.agent.search
+    if search.compat and dataset.own_protocols and not search.format.startswith("toolllama:"):
+        say(
+            "note: the prompt is in our words; the answers fit atc eval and ToolEval, but ToolBench's training "
+            "preprocessing refuses them; --format toolllama:FILE has the published words (docs/interop.md)"
+        )
     _run(options, dataset, _settings(options, dataset, worlds, model), worlds)
 
 

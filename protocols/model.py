@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.functions.values import default_json
 from protocols.media_types import MediaKind, documented_kind
@@ -229,7 +229,8 @@ class Tool:
     by the endpoint of a server; method and path are still those of the operation itself. With a `function` nothing is
     sent: the method is READ or CALL and the path the name, which is `object.name` for the method of an object.
     `namespace` is that of its API among several (see protocols.combined), "" for the only one. `reads`: it changes
-    nothing, although its method may.
+    nothing, although its method may. `record` is the description as a document in a form of its own has it, where one
+    does (see protocols.documents.tool_records).
     """
 
     name: str
@@ -250,6 +251,7 @@ class Tool:
     function: HostFunction | None = None
     namespace: str = ""
     reads: bool = False
+    record: Mapping[str, Any] | None = None
 
     @property
     def local_name(self) -> str:

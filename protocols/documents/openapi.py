@@ -47,7 +47,7 @@ from protocols.naming import argument_name, tool_name, unique
 from protocols.quoting import MOST_TITLE, one_line
 from protocols.text.words import words
 
-__all__ = ["ARGUMENT", "FIXED", "NAME", "protocol"]
+__all__ = ["ARGUMENT", "FIXED", "NAME", "RECORD", "protocol"]
 
 NAME = "x-tool-name"
 """Key of an operation for the name of its tool."""
@@ -57,6 +57,9 @@ FIXED = "x-fixed"
 
 ARGUMENT = "x-argument"
 """Key of a parameter for the name that programs write in place of the folded one."""
+
+RECORD = "x-record"
+"""Key of an operation for the record that it was made of."""
 
 _KNOWN_STYLES = frozenset({"simple", "form", "label", "matrix", "deepObject", "cookie", *SEPARATORS})
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
@@ -182,6 +185,7 @@ class _Builder:
             deprecated=is_true(operation, "deprecated", self.notes),
             operation_id=str(operation.get("operationId") or ""),
             tags=tuple(map(str, tags)) if isinstance(tags := operation.get("tags"), list) else (),
+            record=record if isinstance(record := operation.get(RECORD), Mapping) else None,
         )
 
     def _servers(self, raw: object, near: str = "") -> tuple[Server, ...]:

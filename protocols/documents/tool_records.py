@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.documents import tool_files
-from protocols.documents.openapi import ARGUMENT, FIXED, NAME
+from protocols.documents.openapi import ARGUMENT, FIXED, NAME, RECORD
 from protocols.documents.record_names import (
     MAX_NAME,
     category_folder,
@@ -37,6 +37,8 @@ NO_SERVER = "https://tools.invalid"
 """The server of records without a `url`."""
 
 _KEY_HEADER, _HOST_HEADER = "X-RapidAPI-Key", "X-RapidAPI-Host"
+_DESCRIBING = ("tool_name", "api_name", "api_description", "required_parameters", "optional_parameters")
+"""Keys of a record that say what a tool is called and takes."""
 _CUSTOM_CATEGORY = "Customized"
 """The category of a tool that is in no folder."""
 
@@ -153,8 +155,11 @@ def _complete(operation: dict[str, Any], record: Mapping[str, Any]) -> None:
     """Add what a tool file has no words for: names of arguments, the published name, the tool, the gateway's host."""
     for parameter in operation["parameters"]:
         parameter[ARGUMENT] = argument_name(parameter_name(parameter["name"]))
-    operation["operationId"] = function_name(*_display_names(record))
-    operation["tags"] = [str(record["tool_name"])]
+    api, tool = _display_names(record)
+    operation["operationId"] = function_name(api, tool)
+    operation["tags"] = [tool]
+    described = {"api_description": record.get("description"), "api_name": api}
+    operation[RECORD] = {**described, **{key: record[key] for key in _DESCRIBING if key in record}}
     host = _address(record).netloc
     if host:
         fixed = {"name": _HOST_HEADER, "in": "header", "required": True, "schema": {"type": "string"}}

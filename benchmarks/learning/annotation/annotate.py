@@ -20,7 +20,7 @@ from atc.modes import parse
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
-from benchmarks.learning.annotation.exports import ExportForm, export
+from benchmarks.learning.annotation.exports import ExportForm, export, published_steps
 from benchmarks.learning.annotation.solved import is_solvable, solved_query
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
@@ -104,11 +104,13 @@ class Annotator:
         Raises: UsageError: A file cannot be written.
         """
         tasks, protocols, _ = query_tasks(self.file)
+        search = self.settings.search
         counts = AnnotationCounts()
         lines: dict[ExportForm, list[str]] = {form: [] for form in forms}
         for task in wrap(tasks[:limit]):
             record = json.loads((self.out / "tasks" / f"{task.id}.json").read_text("utf-8"))
-            solved = solved_query(record["solution"], protocols.queries[task.id])
+            query = protocols.queries[task.id]
+            solved = solved_query(record["solution"], query)
             counts.queries += 1
             if solved is None:
                 continue
@@ -118,7 +120,11 @@ class Annotator:
             if passed or keep_all:
                 counts.kept, counts.calls = counts.kept + 1, counts.calls + len(solved.calls)
                 for form, written in lines.items():
-                    written += [json.dumps(line, default=str) for line in export(solved, form, self._agent)]
+                    if form == "toolllama" and search.compat:
+                        rows = published_steps(record["solution"], query, *parse(self.settings.mode), asdict(search))
+                    else:
+                        rows = export(solved, form, self._agent)
+                    written += [json.dumps(row, default=str) for row in rows]
         for form, written in lines.items():
             is_array = form == "toolllama" and not as_lines
             text = "[\n" + ",\n".join(written) + "\n]\n" if is_array else "".join(f"{line}\n" for line in written)

@@ -66,6 +66,11 @@ class _AnnotateOptions:
         metavar="auto|text|functions|toolllama[:FILE]",
         help="How a search writes its calls, as --format of `atc bench`.",
     )
+    compat: bool = option(
+        "--compat",
+        is_flag=True,
+        help="With --calls toolllama:FILE: prompts and toolllama.json are those of ToolLLM's released code.",
+    )
     server: str = option(
         "--server", default="", metavar="URL", help="Send calls to this virtual API server, as `atc toolbench serve`."
     )
@@ -123,6 +128,8 @@ def annotate(options: _AnnotateOptions) -> None:
         raise click.UsageError("calls need one place to go: give --server URL or --simulate")
     if "program" in options.forms and options.mode != "attribute":
         raise click.UsageError("--format program is of programs that a model wrote: add --mode attribute")
+    if options.compat and (options.mode == "attribute" or not options.calls.startswith("toolllama:")):
+        raise click.UsageError("--compat is of a search whose sentences are published: add --calls toolllama:FILE")
     default = EXPORTS if options.mode == "attribute" else EXPORTS[:2]
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
     with ExitStack() as stack:
@@ -164,7 +171,7 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
         files={"tasks": file_digest(queries), **answers_digest(model)},
         max_model_calls=options.max_model_calls,
         max_tokens=options.max_tokens,
-        search=SearchSettings(max_model_calls=options.max_model_calls, format=options.calls),
+        search=SearchSettings(max_model_calls=options.max_model_calls, compat=options.compat, format=options.calls),
     )
 
 

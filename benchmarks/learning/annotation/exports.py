@@ -20,10 +20,12 @@ from atc.prompting.prompt import Offer
 from benchmarks.learning.annotation.solved import SolvedQuery
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.functions_dialogue import function_spec
-from benchmarks.toolbench.corpus.queries import query_protocol
+from benchmarks.toolbench.corpus.answer_files import published_answer
+from benchmarks.toolbench.corpus.queries import ToolQuery, query_protocol
+from protocols.documents.record_names import standard_name
 from protocols.model import Protocol
 
-__all__ = ["EXPORTS", "FINISH", "ExportForm", "export"]
+__all__ = ["EXPORTS", "FINISH", "ExportForm", "export", "published_steps"]
 
 ExportForm = Literal["toolllama", "openai", "program"]
 EXPORTS: tuple[ExportForm, ...] = ("toolllama", "openai", "program")
@@ -63,16 +65,39 @@ def _steps(solved: SolvedQuery, protocol: Protocol, tools: Sequence[str]) -> Ite
     finish = {"return_type": "give_answer", "final_answer": solved.answer}
     steps = [(call.thought, call.name, call.arguments, call.observation) for call in solved.calls]
     for thought, name, arguments, observation in [*steps, (solved.thought, FINISH, finish, "")]:
-        number = len(history)
         history.append({"role": "assistant", "content": toolllama.write_message(thought, name, _json(arguments))})
-        yield {
-            "id": f"Step {number}: {solved.query.text}",
-            "query_id": solved.query.id,
-            "conversations": [
-                {"from": _FROM.get(turn["role"], turn["role"]), "value": turn["content"]} for turn in history
-            ],
-        }
+        yield _row(solved.query, history)
         history.append({"role": "tool", "content": observation})
+
+
+def published_steps(
+    solution: Mapping[str, Any], query: ToolQuery, mode: str, tries: int, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """A line for each message on the path to the answer, as a model read it under `--compat`.
+
+    Args:
+        solution: As `atc.solution.Solution.to_json` gives it.
+        settings: Those of the search, as plain data; their format is `toolllama:FILE`.
+    """
+    answer = published_answer(solution, query, mode, tries, settings)["answer_generation"]
+    prompt = toolllama.published_prompt(Path(settings["format"].partition(":")[2]))
+    tools = dict.fromkeys((standard_name(name.tool) for name in query.names), "")
+    opening = [{"role": "system", "content": toolllama.system_text(prompt, answer["function"], tools)}]
+    for messages in answer.get("train_messages", ()):
+        turns = [
+            {**turn, "content": toolllama.write_message(turn["content"], call["name"], call["arguments"])}
+            if (call := turn.get("function_call"))
+            else turn
+            for turn in messages[1:]
+        ]
+        yield _row(query, [*opening, *turns])
+
+
+def _row(query: ToolQuery, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A line whose last turn is the message to learn."""
+    conversation = [{"from": _FROM.get(turn["role"], turn["role"]), "value": turn["content"]} for turn in turns]
+    number = len(turns) - 1
+    return {"id": f"Step {number}: {query.text}", "query_id": query.id, "conversations": conversation}
 
 
 def _conversation(solved: SolvedQuery, protocol: Protocol, names: Sequence[str]) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from typing import Any
 from atc.models import Message
 from benchmarks.methods.actions import BadActionError
 from protocols.documents.record_names import function_name, parameter_name, standard_name
-from protocols.documents.tool_records import record_parameters
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Tool
 
@@ -112,59 +111,59 @@ def function_schemas(
 
     Args:
         names: The tools to offer, by the names that the model reads.
-        compat: With the published defects: numbers are integers, all other types are strings, and a tool without
-            required parameters has none.
+        compat: Tools that were made of records are described as published (see `record_schema`), in the order of the
+            document, and each of those that share a name.
     """
     prompt = prompt or own_prompt()
-    tools = [(name, protocol.tool(tool)) for name, tool in names.items()]
-    schemas = [_tool_schema(name, tool, _tool_of(tool, protocol), prompt, compat) for name, tool in tools]
+    published = [tool.record for tool in protocol.tools if tool.record and tool.operation_id in names]
+    if compat and published:
+        schemas = [record_schema(record, prompt) for record in published]
+    else:
+        tools = [(name, protocol.tool(tool)) for name, tool in names.items()]
+        schemas = [_tool_schema(name, tool, _tool_of(tool, protocol), prompt) for name, tool in tools]
     return [*schemas, json.loads(json.dumps(prompt.finish))]
 
 
 def record_schema(record: Mapping[str, Any], prompt: ToolLlamaPrompt | None = None) -> dict[str, Any]:
-    """The published schema of a tool record, a member of a query's `api_list`.
+    """The published schema of a tool record, a member of a query's `api_list`, with the published defects.
 
-    Unlike a tool, the record still has the names and types that the schema is made of.
+    Numbers are integers, all other types are strings, and without required parameters it has none. A default stays
+    what it is in JSON, a text or not.
     """
     api, tool = str(record["api_name"]), str(record["tool_name"])
     name = function_name(api, tool)
     text = str(record.get("api_description") or "").strip().replace(api, name)
     fields: dict[str, list[tuple[str, dict[str, Any]]]] = {"required": [], "optional": []}
-    for raw, required in record_parameters(record):
-        kind = _PUBLISHED_TYPES.get(str(raw.get("type")), "string")
-        described = _property(kind, str(raw.get("description") or ""), raw.get("default"))
-        fields["required" if required else "optional"].append((parameter_name(str(raw["name"])), described))
+    for group, listed in fields.items():  # not `record_parameters`: the published code lists a name twice
+        for raw in (
+            raw for raw in record.get(f"{group}_parameters") or () if isinstance(raw, Mapping) and raw.get("name")
+        ):
+            kind = _PUBLISHED_TYPES.get(str(raw.get("type")), "string")
+            described = _property(kind, str(raw.get("description") or ""), raw.get("default"))
+            listed.append((parameter_name(str(raw["name"])), described))
     if not fields["required"]:
         fields["optional"] = []
     return _schema(name, _describe(prompt or own_prompt(), standard_name(tool), text), **fields)
 
 
-def _tool_schema(name: str, tool: Tool, owner: str, prompt: ToolLlamaPrompt, compat: bool) -> dict[str, Any]:
+def _tool_schema(name: str, tool: Tool, owner: str, prompt: ToolLlamaPrompt) -> dict[str, Any]:
     text = (tool.description or tool.summary).strip()
     if function_name(text, owner) == name:  # the loader describes an API without description by its name
         text = ""
-    required = [parameter for parameter in tool.arguments if parameter.required]
-    optional = [parameter for parameter in tool.arguments if not parameter.required]
-    if compat and not required:
-        optional = []
     return _schema(
         name,
         _describe(prompt, standard_name(owner), text),
-        [_argument(parameter, compat) for parameter in required],
-        [_argument(parameter, compat) for parameter in optional],
+        [_argument(parameter) for parameter in tool.arguments if parameter.required],
+        [_argument(parameter) for parameter in tool.arguments if not parameter.required],
     )
 
 
-def _argument(parameter: Parameter, compat: bool) -> tuple[str, dict[str, Any]]:
+def _argument(parameter: Parameter) -> tuple[str, dict[str, Any]]:
     schema = parameter.schema
     kind = schema.get("type")
-    if compat:
-        kind = {"number": "integer", "integer": "integer", "boolean": "boolean"}.get(str(kind), "string")
     examples = schema.get("examples")
     listed = examples[0] if isinstance(examples, list) and examples else None
     example = next((value for value in (schema.get("default"), schema.get("example"), listed) if value is not None), "")
-    if compat and not isinstance(example, str):  # the records write nearly all of them as texts
-        example = json.dumps(example)
     return parameter.argument, _property(kind if isinstance(kind, str) else "string", parameter.description, example)
 
 

@@ -198,6 +198,7 @@ def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., 
     [
         (["--server", "http://127.0.0.1:1", "--out", "out"], "--server URL or --simulate"),
         (["--format", "program", "--out", "out"], "--mode attribute"),
+        (["--compat", "--out", "out"], "--calls toolllama:FILE"),
         ([], "Missing option '--out'"),
     ],
 )
