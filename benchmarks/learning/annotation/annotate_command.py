@@ -41,7 +41,6 @@ _EPILOG = """\b
 In DIR:
   toolllama.json   a conversation for each step, the array that ToolLLaMA is trained on (`loss_on: last` in atc train
                    sft); with --lines toolllama.jsonl
-  openai.jsonl     a conversation with tool_calls and tools for each query, as endpoints tune them
   program.jsonl    query, protocol and program, with the agent's first prompt as messages
   tasks, answers   each solution, and the same as a published answer file"""
 
@@ -92,8 +91,8 @@ class _AnnotateOptions:
     forms: tuple[str, ...] = option(
         "--format",
         multiple=True,
-        type=click.Choice(["toolllama", "openai", "program"]),
-        help="What is exported. Repeatable.  [default: toolllama and openai; with --mode attribute program, too]",
+        type=click.Choice(["toolllama", "program"]),
+        help="What is exported. Repeatable.  [default: toolllama; with --mode attribute program, too]",
     )
     as_lines: bool = option(
         "--lines", is_flag=True, help="Write toolllama.jsonl, a conversation a line, for the array."
@@ -130,7 +129,7 @@ def annotate(options: _AnnotateOptions) -> None:
         raise click.UsageError("--format program is of programs that a model wrote: add --mode attribute")
     if options.compat and (options.mode == "attribute" or not options.calls.startswith("toolllama:")):
         raise click.UsageError("--compat is of a search whose sentences are published: add --calls toolllama:FILE")
-    default = EXPORTS if options.mode == "attribute" else EXPORTS[:2]
+    default = EXPORTS if options.mode == "attribute" else EXPORTS[:1]
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
     with ExitStack() as stack:
         server = options.server or _simulated(options.queries, options.seed, stack)

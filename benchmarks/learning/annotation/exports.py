@@ -1,8 +1,7 @@
-"""Solved queries as training data, in three forms.
+"""Solved queries as training data, in two forms.
 
-`toolllama` is ToolLLaMA's: a conversation for each step, in the text form of its weights. `openai` is a conversation
-with tool calls and the functions. `program` is a triple of query, APIs and program, with the prompt that our agent
-begins with. `atc train sft` reads each.
+`toolllama` is ToolLLaMA's: a conversation for each step, in the text form of its weights. `program` is a triple of
+query, APIs and program, with the prompt that our agent begins with. `atc train sft` reads both.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files for the conversations.
 """
@@ -19,7 +18,6 @@ from atc.prompting.conversation import PREFILL
 from atc.prompting.prompt import Offer
 from benchmarks.learning.annotation.solved import SolvedQuery
 from benchmarks.methods.formats import toolllama
-from benchmarks.methods.functions_dialogue import function_spec
 from benchmarks.toolbench.corpus.answer_files import published_answer
 from benchmarks.toolbench.corpus.queries import ToolQuery, query_protocol
 from protocols.documents.record_names import standard_name
@@ -27,8 +25,8 @@ from protocols.model import Protocol
 
 __all__ = ["EXPORTS", "FINISH", "ExportForm", "export", "published_steps"]
 
-ExportForm = Literal["toolllama", "openai", "program"]
-EXPORTS: tuple[ExportForm, ...] = ("toolllama", "openai", "program")
+ExportForm = Literal["toolllama", "program"]
+EXPORTS: tuple[ExportForm, ...] = ("toolllama", "program")
 
 FINISH = "Finish"
 """The function that ends a conversation in ToolLLaMA's form."""
@@ -50,8 +48,6 @@ def export(solved: SolvedQuery, form: ExportForm, agent: Callable[[Protocol], Ag
         names = list(dict.fromkeys([*opening.ranked, *opening.tools]))
         if form == "toolllama":
             yield from _steps(solved, protocol, names)
-        elif form == "openai":
-            yield _conversation(solved, protocol, names)
         else:
             yield _triple(solved, opening)
 
@@ -98,31 +94,6 @@ def _row(query: ToolQuery, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     conversation = [{"from": _FROM.get(turn["role"], turn["role"]), "value": turn["content"]} for turn in turns]
     number = len(turns) - 1
     return {"id": f"Step {number}: {query.text}", "query_id": query.id, "conversations": conversation}
-
-
-def _conversation(solved: SolvedQuery, protocol: Protocol, names: Sequence[str]) -> dict[str, Any]:
-    """A line for the whole way to the answer."""
-    system = (Path(__file__).parent / "prompts" / "openai_system.txt").read_text("utf-8").strip()
-    messages: list[dict[str, Any]] = [
-        {"role": "system", "content": system},
-        {"role": "user", "content": solved.query.text},
-    ]
-    for number, call in enumerate(solved.calls, 1):
-        function = {"name": call.name, "arguments": _json(call.arguments)}
-        listed = [{"id": f"call_{number}", "type": "function", "function": function}]
-        messages.append({"role": "assistant", "content": call.thought, "tool_calls": listed})
-        result = {"role": "tool", "tool_call_id": f"call_{number}", "name": call.name, "content": call.observation}
-        messages.append(result)
-    messages.append({"role": "assistant", "content": solved.answer})
-    specs = [function_spec(protocol.tool(name), name) for name in names]
-    tools = [
-        {
-            "type": "function",
-            "function": {"name": spec.name, "description": spec.description, "parameters": spec.parameters},
-        }
-        for spec in specs
-    ]
-    return {"query_id": solved.query.id, "messages": messages, "tools": tools}
 
 
 def _triple(solved: SolvedQuery, opening: Offer) -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """Conversations of a data file, and how they become text: by the model's chat template, or as ToolLLaMA's roles.
 
-A chat template may know nothing of functions, calls and their results; then it leaves them out without a word. So it
-is tried with some first.
+A chat template may know nothing of calls and their results; then it leaves them out without a word. So conversations
+with results are for the other layout, and tool calls for none.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,48 +28,19 @@ _STEP = re.compile(r"Step \d+: (.+)", re.DOTALL)
 _PUBLISHED_ROLES = {"human": "user", "gpt": "assistant"}
 """Those that have another name in the older form of the published data."""
 _ROLES = ("system", "user", "assistant", "tool", "function")
-_CALLED = {"name": "probecalled", "arguments": {"probekey": "probevalue"}}
-_PROBE: tuple[Turn, ...] = (
-    {"role": "user", "content": "probequestion"},
-    {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"id": "call00001", "type": "function", "function": _CALLED}],
-    },
-    {"role": "tool", "tool_call_id": "call00001", "name": "probecalled", "content": "proberesult"},
-    {"role": "assistant", "content": "probeanswer"},
-)
-_OFFERED = {
-    "name": "probeoffered",
-    "description": "probetext",
-    "parameters": {"type": "object", "properties": {"probekey": {"type": "string"}}},
-}
-_WORDS = {"probeoffered": "functions", "probecalled": "calls", "probevalue": "arguments", "proberesult": "results"}
-"""What a text without the word leaves out."""
+_RESULTS = ("tool", "function")
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConversation:
-    """Turns, each with `role` and `content` and maybe `tool_calls`, and the functions that are offered in them.
+    """Turns, each with `role` and `content`.
 
-    The arguments of a call are an object, as chat templates expect it. `learn` of a turn has the spans of its content
-    that are learned though they are no answer. Conversations of one
+    `learn` of a turn has the spans of its content that are learned though they are no answer. Conversations of one
     `group` are of one query; one without a group is by itself.
     """
 
     turns: Sequence[Turn]
-    tools: Sequence[Mapping[str, Any]] = ()
     group: str = ""
-
-    @property
-    def calls(self) -> bool:
-        """Whether it offers or calls functions."""
-        return bool(self.tools) or any(turn.get("tool_calls") for turn in self.turns)
-
-    @property
-    def results(self) -> bool:
-        """Whether it has results of calls."""
-        return any(turn["role"] in ("tool", "function") for turn in self.turns)
 
 
 def read_conversation(where: str, line: Any) -> TrainingConversation:
@@ -95,35 +65,30 @@ def read_conversation(where: str, line: Any) -> TrainingConversation:
     turns = [_turn(f"{where}: message {number}", turn) for number, turn in enumerate(messages, 1)]
     if not any(turn["role"] == "assistant" for turn in turns):
         raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
-    tools = line.get("tools") or []
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
+    tools = line.get("tools")
+    if isinstance(tools, list) and any(isinstance(tool, dict) for tool in tools):
+        raise UsageError(
+            f"{where}: its tools are not trained on; write them into a message, as toolllama.json has them"
+        )
     query = line.get("query_id")
     step = _STEP.match(str(line.get("id"))) if query is None else None
-    return TrainingConversation(turns, tools, step[1] if step else f"query {query}" if query is not None else "")
+    return TrainingConversation(turns, step[1] if step else f"query {query}" if query is not None else "")
 
 
 def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
-    calls = turn.get("tool_calls") or []
-    content = "" if turn.get("content") is None and calls else turn.get("content")
+    content = turn.get("content")
+    if turn.get("tool_calls"):
+        raise UsageError(f"{where}: tool calls are not trained on; write them as text, as toolllama.json has them")
     if turn.get("role") not in _ROLES or not isinstance(content, str):
         raise UsageError(f"{where} needs a role of {', '.join(_ROLES)} and a text as content")
     try:
         content.encode("utf-8")
     except UnicodeEncodeError as error:
         raise UsageError(f"{where}: character {error.start} of its content is half a character; correct it") from None
-    checked = {name: turn[name] for name in ("role", "name", "tool_call_id") if turn.get(name) is not None}
+    checked = {"role": turn["role"], "content": content}
     if "learn" in turn:
         checked["learn"] = _places(turn["learn"], len(content), f"{where}: learn")
-    if not calls:
-        return {**checked, "content": content}
-    try:
-        listed = [{**call, "function": _function(call["function"])} for call in calls]
-    except (TypeError, KeyError, ValueError):
-        raise UsageError(
-            f'{where}: a call is {{"id": …, "type": "function", "function": {{"name": …, "arguments": "JSON"}}}}'
-        ) from None
-    return {**checked, "content": content, "tool_calls": listed}
+    return checked
 
 
 def _places(places: Any, length: int, where: str) -> list[Span]:
@@ -138,15 +103,6 @@ def _places(places: Any, length: int, where: str) -> list[Span]:
     return [(first, last) for first, last in places]
 
 
-def _function(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises: TypeError, KeyError, ValueError: It is no function with a name and arguments."""
-    arguments = function["arguments"]
-    arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
-    if not isinstance(arguments, dict):
-        raise TypeError
-    return {"name": function["name"], "arguments": arguments}
-
-
 def renderer(tokenizer: Any, layout: str) -> Callable[[str, TrainingConversation], Render]:
     """How conversations become text, each told with its place in the data.
 
@@ -157,49 +113,23 @@ def renderer(tokenizer: Any, layout: str) -> Callable[[str, TrainingConversation
     """
     if layout == "roles":
         return lambda where, conversation: _roles(tokenizer, where, conversation)
-    gaps: dict[bool, str] = {}
 
     def chat(where: str, conversation: TrainingConversation) -> Render:
-        if conversation.calls or conversation.results:
-            with_calls = conversation.calls
-            if with_calls not in gaps:
-                gaps[with_calls] = _gap(tokenizer, with_calls)
-            if gaps[with_calls]:
-                raise UsageError(f"{where}: {gaps[with_calls]}")
-        return lambda turns, open_end: _templated(tokenizer, turns, conversation.tools, open_end)
+        if any(turn["role"] in _RESULTS for turn in conversation.turns):
+            raise UsageError(f"{where}: a chat template may leave out results of calls; set layout: roles")
+        return lambda turns, open_end: _templated(tokenizer, turns, open_end)
 
     return chat
 
 
-def _gap(tokenizer: Any, with_calls: bool) -> str:
-    """What a chat template leaves out of a conversation with calls (or with results alone), and what to do."""
-    turns = _PROBE if with_calls else [{**turn, "tool_calls": None} for turn in _PROBE]
-    turns = [{name: value for name, value in turn.items() if value is not None} for turn in turns]
-    try:
-        text = _templated(tokenizer, turns, [{"type": "function", "function": _OFFERED}] if with_calls else [], False)
-    except UsageError as error:
-        reason = str(error)
-    else:
-        words = _WORDS if with_calls else {"proberesult": "results"}
-        missing = [part for word, part in words.items() if word not in text]
-        if not missing:
-            return ""
-        reason = f"the chat template leaves out {', '.join(missing)} of calls"
-    return (
-        f"{reason}; train on toolllama.json of `atc toolbench annotate` with `layout: roles`, and ask the tuned model "
-        "with --format toolllama; or take a base whose template knows calls"
-    )
-
-
-def _templated(tokenizer: Any, turns: Sequence[Turn], tools: Sequence[Mapping[str, Any]], open_end: bool) -> str:
+def _templated(tokenizer: Any, turns: Sequence[Turn], open_end: bool) -> str:
     if not turns:
         return ""
     import jinja2
 
-    offered = {"tools": list(tools)} if tools else {}
     try:
         text: str = tokenizer.apply_chat_template(
-            [dict(turn) for turn in turns], tokenize=False, add_generation_prompt=open_end, **offered
+            [dict(turn) for turn in turns], tokenize=False, add_generation_prompt=open_end
         )
     except jinja2.TemplateError as error:
         roles = ", ".join(turn["role"] for turn in turns)
@@ -208,8 +138,6 @@ def _templated(tokenizer: Any, turns: Sequence[Turn], tools: Sequence[Mapping[st
 
 
 def _roles(tokenizer: Any, where: str, conversation: TrainingConversation) -> Render:
-    if conversation.calls:
-        raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.json, or set layout: chat")
     if tokenizer.eos_token is None:
         raise UsageError(f"{where}: layout roles ends an answer with the end token, and the tokenizer has none")
     roles = [turn["role"] for turn in conversation.turns]

@@ -1,4 +1,4 @@
-"""Solutions as training data: solved by a scripted model, exported in three forms, and split."""
+"""Solutions as training data: solved by a scripted model, exported in two forms, and split."""
 
 from __future__ import annotations
 
@@ -102,13 +102,6 @@ def test_a_search_becomes_conversations(
     assert (learned.thought, learned.name) == ("The tide is needed.", "get_tide_for_harbour_tides")
     last = read_message(steps[-1]["conversations"][-1]["value"])
     assert last.arguments == {"return_type": "give_answer", "final_answer": "High water is at noon."}
-    (conversation,) = lines(tmp_path / "out" / "openai.jsonl")
-    calls = [turn["tool_calls"][0]["function"] for turn in conversation["messages"] if "tool_calls" in turn]
-    assert [json.loads(call["arguments"]) for call in calls] == [{"port_code": "ESB"}, {}]
-    assert {tool["function"]["name"] for tool in conversation["tools"]} == {
-        *("get_tide_for_harbour_tides", "get_depth_for_harbour_tides")
-    }
-    assert conversation["messages"][-1] == {"role": "assistant", "content": "High water is at noon."}
 
 
 class ReadingModel(ModelBase):
@@ -170,7 +163,7 @@ def test_a_program_is_exported_with_the_first_prompt(tmp_path: Path, endpoint: C
     done = solve(write(tmp_path / "queries.json", query(1), query(2)), out, "--mode", "attribute")
 
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["lines"] == {"toolllama": 4, "openai": 2, "program": 2}
+    assert json.loads(done.stdout)["lines"] == {"toolllama": 4, "program": 2}
     triple = lines(out / "program.jsonl")[0]
     assert triple["query"] == "When is high water at pier 1?"
     assert [record["api_name"] for record in triple["protocol"]] == ["Get Tide", "Get Depth"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +11,7 @@ from atc.engines.gguf_metadata import read_metadata
 from atc.engines.pretrained import find_base, load_tokenizer
 from atc.models import Message
 from atc.models.role_layout import role_prompt
-from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, read_examples
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
 from benchmarks.methods.formats.toolllama import write_message
 from protocols.errors import UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf
@@ -35,28 +34,6 @@ PLAIN = "{% for message in messages %}{{ message.role }}: {{ message.content }}\
     "{% if add_generation_prompt %}assistant: {% endif %}"
 )
 """No marks at all; a line end is the end of a turn."""
-CALLING = (
-    "{% if tools %}<|im_start|>system\n{{ tools | tojson }}<|im_end|>\n{% endif %}{% for message in messages %}"
-    "<|im_start|>{{ message.role }}\n{{ message.content }}{% for call in message.tool_calls or [] %}"
-    "<tool_call>{{ call.function | tojson }}</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-"""As Qwen 2.5: functions stand in the system turn, and calls after the text of their turn."""
-CALLS: dict[str, Any] = {
-    "messages": [
-        {"role": "user", "content": "Add 1 and 2."},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"first": 1}'}}
-            ],
-        },
-        {"role": "tool", "tool_call_id": "call_1", "name": "add", "content": "3"},
-        {"role": "assistant", "content": "It is 3."},
-    ],
-    "tools": [{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}],
-}
 TURNS = [
     {"role": "user", "content": "Add 1 and 2."},
     {"role": "assistant", "content": "print(add(1, 2))"},
@@ -136,52 +113,6 @@ def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any, example
 
 
 @pytest.mark.train
-def test_tool_calls_are_rendered_by_a_template_that_knows_them(tokenizer: Any, tmp_path: Path) -> None:
-    """Functions and results are read, and calls and answers learned, with arguments as an object."""
-    tokenizer.chat_template = CALLING
-    tokenizer.add_tokens(["<tool_call>"])
-    file = tmp_path / "openai.jsonl"
-    file.write_text(json.dumps(CALLS) + "\n")
-
-    [example], _ = read_examples([str(file)], tokenizer, 512)
-
-    expected = tokenizer.apply_chat_template(
-        [
-            CALLS["messages"][0],
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [{"function": {"name": "add", "arguments": {"first": 1}}}],
-            },
-            *CALLS["messages"][2:],
-        ],
-        tools=CALLS["tools"],
-        tokenize=False,
-    )
-    assert example.ids == tokenizer(expected.rstrip())["input_ids"]
-    learned = tokenizer.decode([label for label in example.labels if label != IGNORED])
-    assert learned.count("<tool_call>") == 1 and learned.endswith("<|im_end|>")
-    assert tokenizer.decode(tokenizer("It is 3.<|im_end|>")["input_ids"]) in learned
-
-
-@pytest.mark.train
-@pytest.mark.parametrize(
-    ("template", "why"),
-    [(CHATML, "leaves out functions, calls, arguments of calls"), ("{{ raise_exception('no') }}", "cannot render")],
-)
-def test_tool_calls_are_never_left_out(tokenizer: Any, tmp_path: Path, template: str, why: str) -> None:
-    """Where the chat template knows none, the message names the data that say the same as text."""
-    tokenizer.chat_template = template
-    file = tmp_path / "openai.jsonl"
-    file.write_text(json.dumps(CALLS) + "\n")
-
-    with pytest.raises(UsageError, match=r"openai\.jsonl, line 1: .*toolllama\.json .*layout: roles") as error:
-        read_examples([str(file)], tokenizer, 512)
-
-    assert why in str(error.value)
-
-
-@pytest.mark.train
 def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """Each answer is learned after the text that the model reads at inference, up to the end token."""
     turns = [
@@ -204,8 +135,8 @@ def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any, 
         examples_of([turns[1], turns[2], turns[2]], layout="roles")
     with pytest.raises(UsageError, match=r"line 1: its `learn` cannot be found"):
         examples_of([{**turns[1], "learn": [(0, 3)]}, *turns[2:]], layout="roles")
-    with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.json"):
-        examples_of(CALLS["messages"], layout="roles")
+    with pytest.raises(UsageError, match=r"line 1: a chat template may leave out results of calls; set layout: roles"):
+        examples_of(turns)
 
 
 @pytest.mark.train

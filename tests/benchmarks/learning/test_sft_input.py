@@ -23,7 +23,7 @@ def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]
     yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a conversation is {"messages"'
     yield "cut line", {"data": "CUT"}, UsageError, "line 2: no JSON"
     yield "half a character", {"data": "HALF"}, UsageError, "line 1: message 1: character 1 of its content is half a"
-    yield "no arguments", {"data": "CALLED"}, UsageError, "line 1: message 1: a call is {"
+    yield "tool calls", {"data": "CALLED"}, UsageError, "line 1: message 1: tool calls are not trained on"
     yield "dev is data", {"dev": "SAME"}, UsageError, "dev and data are the same file"
     yield "no base", {"base": "./nowhere"}, ModelError, "there is no model folder nowhere"
     yield "unknown field", {"learning": 1}, UsageError, "no field 'learning'"
@@ -51,7 +51,7 @@ def test_bad_input_is_told(
     (tmp_path / "SAME").write_text(good)
     (tmp_path / "CUT").write_text(good.splitlines()[0] + '\n{"messages": [oops]}\n')
     answer = {"role": "assistant", "content": "b"}
-    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "5"}}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     for file, first in (("HALF", {"role": "user", "content": "a\ud83d"}), ("CALLED", {**answer, "tool_calls": [call]})):
         (tmp_path / file).write_text(json.dumps({"messages": [first, answer]}) + "\n")
     for folder in ("BARE", "SHORT", "TORN", "LISTED"):
