@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.toolbench.evaluation.judged import FINISH, JudgedAnswer, by_id, chain
 from protocols.errors import UsageError
 
-__all__ = ["convert", "convert_files", "convert_record"]
+__all__ = ["convert", "convert_files"]
 
 _SEED = 42
 
@@ -75,39 +75,6 @@ def convert(query_id: str, data: Mapping[str, Any], method: str) -> JudgedAnswer
         method=method,
         total_steps=len(details),
         final_answer=final_answer if isinstance(final_answer, str) else json.dumps(final_answer, ensure_ascii=False),
-        details=chain(details),
-    )
-
-
-def convert_record(query_id: str, record: Mapping[str, Any], method: str = "") -> JudgedAnswer:
-    """Convert a task of a run, as `atc bench` writes it: the calls of its last attempt, then its answer.
-
-    Raises: KeyError, TypeError, AttributeError: It is none.
-    """
-    solution = record["solution"]
-    attempts = solution["attempts"]
-    messages: list[_Message] = []
-    for call in attempts[-1]["calls"] if attempts else ():
-        arguments = json.dumps(call.get("arguments", {}), ensure_ascii=False, default=str)
-        status = call.get("status")
-        good = isinstance(status, int) and status < 400
-        reply = {"error": "" if good else f"status {status}", "response": call.get("response")}
-        response = json.dumps(reply, ensure_ascii=False, default=str)
-        messages.append(("tool", {"name": str(call.get("tool")), "arguments": arguments, "response": response}))
-    final_answer = ""
-    if solution["answer"] is not None:
-        finish = {"return_type": "give_answer", "final_answer": solution["answer"]}
-        final_answer = json.dumps(finish, ensure_ascii=False)
-        messages.append(("tool", {"name": FINISH, "arguments": final_answer, "response": ""}))
-    details = [("system", ""), ("user", ""), *messages]
-    tools = [*record.get("candidates", ()), FINISH]
-    return JudgedAnswer(
-        query_id=query_id,
-        query=record["query"],
-        tools=tuple({"name": name} for name in tools),
-        method=method,
-        total_steps=len(details),
-        final_answer=final_answer,
         details=chain(details),
     )
 

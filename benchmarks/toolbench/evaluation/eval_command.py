@@ -48,7 +48,7 @@ In DIR:
 
 @click.group(cls=HelpGroup, name="eval")
 def evaluate() -> None:
-    """Judge answers of `atc bench` or published ones as ToolEval does."""
+    """Judge answers of `atc bench toolbench` or published ones as ToolEval does."""
 
 
 @evaluate.command()
@@ -56,7 +56,7 @@ def evaluate() -> None:
 @click.option("--method", metavar="TEXT", help="Only files whose name has TEXT, such as DFS_woFilter_w2.")
 @click.option("--out", required=True, type=out_file, metavar="FILE", help="The converted answers, by query id.")
 def convert(answers: Path, method: str | None, out: Path) -> None:
-    """Convert ANSWERS, a folder of `atc bench --out` or of `<query_id>_<method>.json`, into one file to be judged."""
+    """Convert ANSWERS, a folder of `atc bench toolbench --out` or of `<query_id>_<method>.json`, into one file to judge."""
     from benchmarks.toolbench.evaluation.judged import write_converted
     from benchmarks.toolbench.evaluation.sources import open_answers
 
@@ -137,7 +137,7 @@ class _WinOptions(_JudgeOptions):
 @evaluate.command("pass-rate", epilog=_EPILOG)
 @takes(_PassOptions)
 def pass_rate(options: _PassOptions) -> None:
-    """Judge each answer of RUN, a folder of `atc bench --out`, or FILE, one of `atc eval convert`.
+    """Judge each answer of RUN, a folder of `atc bench toolbench --out`, or FILE, one of `atc eval convert`.
 
     The rate is the mean over all queries with its 95 % interval: 1 for passed, a half where the judge cannot tell, 0
     for failed and for a query without an answer.

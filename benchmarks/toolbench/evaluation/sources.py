@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchmarks.toolbench.evaluation.convert import convert_files, convert_record
+from benchmarks.toolbench.evaluation.convert import convert_files
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, by_id, read_converted
 from protocols.errors import UsageError
 
 __all__ = ["JudgedRun", "open_answers", "read_ids"]
 
-_FORMS = "name a folder of `atc bench --out`, a folder of answers, or a file of `atc eval convert`"
+_FORMS = "name a folder of `atc bench toolbench --out`, a folder of answers, or a file of `atc eval convert`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,58 +26,30 @@ class JudgedRun:
 
 
 def open_answers(place: Path, method: str | None = None) -> JudgedRun:
-    """Read what `place` holds: a run's `answers/`, else its `tasks/`; a folder of answer files; a converted file.
+    """Read what `place` holds: a run's `answers/`, a folder of answer files, or a converted file.
 
     The method is called after the folder, of a converted file after the folder that it is in; the subset after the
     task file of the run, or after the converted file.
     Raises: UsageError: There is nothing to judge, or a file is malformed.
     """
     if place.is_file():
-        answers = read_converted(place)
-        return JudgedRun(place.resolve().parent.name or "answers", place.stem, answers)
+        return JudgedRun(place.resolve().parent.name or "answers", place.stem, read_converted(place))
     if not place.is_dir():
         raise UsageError(f"{place}: there is no such folder or file; {_FORMS}")
     files = sorted((place / "answers").glob("*.json"))
-    tasks = sorted((place / "tasks").glob("*.json"))
-    if files or not tasks:
-        converted = _keyed(convert_files(files or sorted(place.glob("*_*.json")), method))
-    else:
-        converted = _keyed(_tasks(tasks, str(_config(place).get("mode", ""))))
+    answers = convert_files(files or sorted(place.glob("*_*.json")), method)
+    converted = {answer.query_id: answer for answer in answers}
     if not converted:
         chosen = f" whose name has {method!r}" if method else ""
         raise UsageError(f"{place} holds no answer{chosen}; {_FORMS}")
     return JudgedRun(place.resolve().name, _subset(place), converted)
 
 
-def _keyed(answers: Iterable[JudgedAnswer]) -> dict[str, JudgedAnswer]:
-    return {answer.query_id: answer for answer in answers}
-
-
-def _tasks(files: Iterable[Path], mode: str) -> Iterable[JudgedAnswer]:
-    for file in files:
-        try:
-            record = json.loads(file.read_text("utf-8"))
-            task_id = str(record["id"])
-            number = task_id.removeprefix("q")
-            yield convert_record(number if number.isdecimal() else task_id, record, mode)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(f"{file} is no finished task: {error}; remove it and repeat `atc bench`") from None
-
-
-def _config(place: Path) -> Mapping[str, Any]:
-    """The settings of a run; none of a folder that is no run."""
-    try:
-        config = json.loads((place / "config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return config if isinstance(config, dict) else {}
-
-
 def _subset(place: Path) -> str:
     """The name of the run's task file; without one, that of the folder."""
     try:
-        return Path(_config(place)["files"]["tasks"]["file"]).stem
-    except (KeyError, TypeError):
+        return Path(json.loads((place / "config.json").read_text("utf-8"))["files"]["tasks"]["file"]).stem
+    except (OSError, ValueError, KeyError, TypeError):
         return place.resolve().name
 
 
