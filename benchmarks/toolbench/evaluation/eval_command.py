@@ -56,7 +56,7 @@ def evaluate() -> None:
 @click.option("--method", metavar="TEXT", help="Only files whose name has TEXT, such as DFS_woFilter_w2.")
 @click.option("--out", required=True, type=out_file, metavar="FILE", help="The converted answers, by query id.")
 def convert(answers: Path, method: str | None, out: Path) -> None:
-    """Convert ANSWERS, a folder of `atc bench toolbench --out` or of `<query_id>_<method>.json`, into one file to judge."""
+    """Convert ANSWERS, a run of `atc bench toolbench` or a folder of `<query_id>_<method>.json`, into one file."""
     from benchmarks.toolbench.evaluation.judged import write_converted
     from benchmarks.toolbench.evaluation.sources import open_answers
 
