@@ -1,4 +1,4 @@
-"""One HTML page with the whole report: tables, and a matrix of tasks that leads to every solution.
+"""One HTML page with the whole report: tables, plots, and a matrix of tasks that leads to every solution.
 
 The page is one file that loads nothing and runs no script: a policy in its head forbids both, and a click is a link to
 a part of the page that CSS then shows. All text comes through a template that escapes it, since questions, programs,
@@ -15,7 +15,9 @@ from markupsafe import Markup
 
 from atc.apps.page.environment import page_environment
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun
+from benchmarks.report.plots import Plot, Point, mark, plot
 from benchmarks.report.runs import TaskRecord
+from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
 
 __all__ = ["page"]
@@ -60,6 +62,8 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
         style=Markup((here / "page.css").read_text("utf-8")),
         report=report,
         tables=tables,
+        plots=_plots(report.runs) if report.runs else [],
+        mark=mark,
         rows=_rows(report.runs),
         sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
         word={kind: word for kind, (_, word) in OUTCOMES.items()},
@@ -89,3 +93,27 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
     if metrics.answered and metrics.correct is False:
         kind = "wrong"
     return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
+
+
+def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
+    costs = [[_cost_point(compared)] for compared in runs]
+    reflections = [_reflection_points(compared) for compared in runs]
+    return [
+        ("Tokens against success", plot("points", costs, "tokens a task", "Success %")),
+        ("Success by reflections (as in Figure 5)", plot("lines", reflections, "reflections, at most", "Success %")),
+    ]
+
+
+def _cost_point(compared: ComparedRun) -> Point:
+    tokens, success = estimate([task.metrics.tokens for task in compared.tasks]), compared.figures.means["success"]
+    x, x_low, x_high = (end or 0 for end in (tokens.mean, tokens.low, tokens.high))
+    y, y_low, y_high = (100 * (end or 0) for end in (success.mean, success.low, success.high))
+    label = f"{compared.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{y_low:.1f}, {y_high:.1f}]"
+    return Point(x, y, label, (x_low, x_high, y_low, y_high))
+
+
+def _reflection_points(compared: ComparedRun) -> list[Point]:
+    return [
+        Point(k, 100 * share, f"{compared.run.name}: {percent(share)} with at most {k} reflections")
+        for k, share in enumerate(compared.figures.by_reflections)
+    ]

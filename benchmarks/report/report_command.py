@@ -27,7 +27,9 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="DIR...")
 @click.option("--paper", "with_paper", is_flag=True, help="Add the papers' figures, labelled as published.")
 @click.option("--markdown", "markdown_file", type=_file, metavar="FILE", help="Write the tables as Markdown.")
-@click.option("--html", "html_file", type=_file, metavar="FILE", help="Write one page with every task's solution.")
+@click.option(
+    "--html", "html_file", type=_file, metavar="FILE", help="Write one page with plots, and every task's solution."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON instead of the tables.")
 @click.option(
     "--prices",

@@ -380,12 +380,14 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
-    """A click on a cell shows a task's programs, calls, reflections and answer; another closes it."""
+    """Plots are drawn; a click on a cell shows a task's programs, calls, reflections and answer; another closes it."""
     file = tmp_path / "page.html"
     assert report(*sample(tmp_path), "--paper", "--html", file).exit_code == 0
     with open_browser() as browser:
         browser.open(file)
 
+        assert browser.count("figure svg") == 2
+        assert browser.run("return [...document.querySelectorAll('figure svg')].every(s => s.getBBox().width > 300)")
         assert browser.count(".matrix tbody tr") == 30
         assert browser.count(".matrix .cell") == 90
         assert "published, Table 1" in browser.text("main")
