@@ -117,6 +117,11 @@ class ResponseCache:
         with self._lock:
             return self._file(address.file).find(arguments, self.exact)
 
+    def examples(self, address: APIAddress, count: int) -> list[tuple[str, Any]]:
+        """The first entries of an API: text of the arguments, reply."""
+        with self._lock:
+            return list(self._file(address.file).entries.items())[:count]
+
     def put(self, address: APIAddress, arguments: Mapping[str, Any], reply: Any, *, remake: bool) -> None:
         """Keep a reply. One that can be made again (`remake`) is written later, with others of its file.
 

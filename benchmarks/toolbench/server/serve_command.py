@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from atc.apps.cli.options import option, takes
 if TYPE_CHECKING:
     from benchmarks.toolbench.server.address import VirtualCall
     from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.model_source import ModelSource
     from benchmarks.toolbench.server.schema_source import SchemaSource
     from benchmarks.toolbench.server.upstream import Upstream
 
@@ -48,13 +50,16 @@ class _Options:
         metavar="DIR",
         help="A published cache of responses: it is read, and new replies are added. Several servers may share it.",
     )
-    simulate: Literal["schema", "none"] = option(
+    simulate: Literal["schema", "model", "none"] = option(
         "--simulate",
-        type=click.Choice(["schema", "none"]),
+        type=click.Choice(["schema", "model", "none"]),
         default="schema",
         show_default=True,
-        help="What answers a call that is not cached: a simulated API of the tool's documentation, whose replies are "
-        "marked, or nothing (an error text).",
+        help="What answers a call that is not cached: a simulated API of the tool's documentation, a model, or nothing "
+        "(an error text). Simulated replies are marked.",
+    )
+    model: str | None = option(
+        "--model", metavar="NAME", help="The model of --simulate model, as `atc solve --model` takes it."
     )
     record: str | None = option(
         "--record",
@@ -87,27 +92,32 @@ def serve(options: _Options) -> None:
     """
     from benchmarks.toolbench.server.cache import ResponseCache
     from benchmarks.toolbench.server.virtual_server import VirtualServer
+    from protocols.errors import UsageError
 
+    if (options.model is not None) != (options.simulate == "model"):
+        raise UsageError("--simulate model and --model NAME belong together: give both, or neither")
     catalogue = open_catalogue(options.data, needed=options.simulate != "none")
-    cache = ResponseCache(options.cache, exact=options.compat)
-    server = VirtualServer(
-        catalogue,
-        cache,
-        source=_source(options, catalogue),
-        upstream=_upstream(options.record),
-        compat=options.compat,
-        shorten=_shortener(options.schemas) if options.schemas else None,
-    )
-    with server:
-        click.echo(server.start(options.port))
-        documented = f"{len(catalogue)} tools" if catalogue is not None else "no documented tools"
-        say(f"{documented}; ctrl-C stops the server")
-        lists = [catalogue.warnings if catalogue is not None else [], cache.warnings, server.warnings]
-        try:
-            _tell_warnings(lists)
-        finally:
-            counts = ", ".join(f"{count} {kind}" for kind, count in sorted(server.counts.items()))
-            say(f"replies: {counts or 'none'}")
+    with ExitStack() as closing:
+        source = _source(options, catalogue, closing)
+        cache = ResponseCache(options.cache, exact=options.compat)
+        server = VirtualServer(
+            catalogue,
+            cache,
+            source=source,
+            upstream=_upstream(options.record),
+            compat=options.compat,
+            shorten=_shortener(options.schemas) if options.schemas else None,
+        )
+        with server:
+            click.echo(server.start(options.port))
+            known = f"{len(catalogue)} tools" if catalogue is not None else "no documented tools"
+            say(f"{known}; ctrl-C stops the server")
+            lists = [catalogue.warnings if catalogue is not None else [], cache.warnings, server.warnings]
+            try:
+                _tell_warnings(lists)
+            finally:
+                counts = ", ".join(f"{count} {kind}" for kind, count in sorted(server.counts.items()))
+                say(f"replies: {counts or 'none'}")
 
 
 def open_catalogue(data: tuple[Path, ...], *, needed: bool) -> Catalogue | None:
@@ -128,12 +138,19 @@ def open_catalogue(data: tuple[Path, ...], *, needed: bool) -> Catalogue | None:
         return None
 
 
-def _source(options: _Options, catalogue: Catalogue | None) -> SchemaSource | None:
-    from benchmarks.toolbench.server.schema_source import SchemaSource
-
+def _source(options: _Options, catalogue: Catalogue | None, closing: ExitStack) -> SchemaSource | ModelSource | None:
     if options.simulate == "none" or catalogue is None:
         return None
-    return SchemaSource(catalogue, options.seed)
+    if options.simulate == "schema":
+        from benchmarks.toolbench.server.schema_source import SchemaSource
+
+        return SchemaSource(catalogue, options.seed)
+    from atc.models import open_model
+    from benchmarks.toolbench.server.model_source import ModelSource
+
+    source = ModelSource(open_model(options.model, seed=options.seed, keep=True))
+    closing.callback(source.close)
+    return source
 
 
 def _shortener(folder: Path) -> Callable[[VirtualCall, Any], Any]:

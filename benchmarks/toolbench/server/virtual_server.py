@@ -1,4 +1,4 @@
-"""The virtual API server: the published protocol over HTTP, answered from a cache, a server or a simulator.
+"""The virtual API server: the published protocol over HTTP, answered from a cache, a server, a simulator or a model.
 
 A tool's failure is a reply with an error text and status 200. Only requests that are no calls get another status.
 """
@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.toolbench.server.address import VirtualCall, read_call
 from benchmarks.toolbench.server.cache import ResponseCache, canonical
 from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.model_source import FAILED, ModelSource
 from benchmarks.toolbench.server.schema_source import SchemaSource
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.errors import ATCError, ToolError, UsageError
@@ -27,6 +28,8 @@ _MOST_KEPT = 1000
 """Locks of calls, and warnings, that are kept at most."""
 _NEEDED = ("category", "tool_name", "api_name")
 _PUBLISHED = (*_NEEDED, "tool_input", "strip", "toolbench_key")
+_EXAMPLES = 5
+"""Cached replies of the same API that a model is shown."""
 
 Answer = tuple[int, bytes, str, Mapping[str, str]]
 Reply = Mapping[str, Any]
@@ -47,13 +50,13 @@ class VirtualServer:
         catalogue: Catalogue | None,
         cache: ResponseCache,
         *,
-        source: SchemaSource | None = None,
+        source: SchemaSource | ModelSource | None = None,
         upstream: Upstream | None = None,
         compat: bool = False,
         shorten: Callable[[VirtualCall, Any], Any] | None = None,
     ) -> None:
         self.counts: Counter[str] = Counter()
-        """Replies by where they come from: cache, server, simulator, refused, failed."""
+        """Replies by where they come from: cache, server, simulator, model, refused, failed."""
         self.warnings: list[str] = []
         self._catalogue = catalogue
         self._cache = cache
@@ -113,7 +116,7 @@ class VirtualServer:
             reply = self._reply(read_call(content, self._compat))
         except ToolError as error:
             reply = self._counted("refused", {"error": str(error), "response": ""})
-        except Exception as error:  # whatever a record makes fail, the client gets a reply
+        except Exception as error:  # whatever a record or a model makes fail, the client gets a reply
             self._warn(f"{content['api_name']} of {content['tool_name']}: {type(error).__name__}: {error}")
             text = str(error) if isinstance(error, ATCError) else type(error).__name__
             reply = self._counted("failed", {"error": f"Execution error... {text}", "response": ""})
@@ -122,7 +125,7 @@ class VirtualServer:
     def _reply(self, call: VirtualCall) -> Reply:
         reply = self._cached(call)
         if reply is None:
-            if self._upstream is not None:
+            if isinstance(self._source, ModelSource) or self._upstream is not None:
                 with self._turn(call):  # equal calls at the same time are asked once
                     reply = self._cached(call) or self._new(call)
             else:
@@ -140,7 +143,7 @@ class VirtualServer:
         return self._counted("cache", {"error": "", **reply})
 
     def _new(self, call: VirtualCall) -> Reply:
-        """The reply of the first that has one: the other server, then the simulator."""
+        """The reply of the first that has one: the other server, then the simulator or the model."""
         recorded = self._upstream.answer(call) if self._upstream is not None else None
         if recorded is not None and not recorded["error"]:
             self._keep(call, recorded, remake=False)
@@ -154,15 +157,22 @@ class VirtualServer:
             why = f"Unknown API error... {unknown}" if unknown else f"No answer error... {self._refusal()}"
             return self._counted("refused", {"error": why, "response": ""})
         is_missing = self._upstream is None or recorded is not None  # else the server may have a reply of its own
-        reply = self._source.answer(call)
-        if is_missing and not reply["error"]:
-            self._keep(call, reply, remake=True)
-        return self._counted("simulator", reply)
+        if isinstance(self._source, SchemaSource):
+            reply = self._source.answer(call)
+            if is_missing and not reply["error"]:
+                self._keep(call, reply, remake=True)
+            return self._counted("simulator", reply)
+        tool = self._catalogue.tool(call.address.category, call.address.tool)
+        assert tool is not None
+        reply = self._source.answer(call, tool, self._cache.examples(call.address, _EXAMPLES))
+        if is_missing and not reply["error"].startswith(FAILED):
+            self._keep(call, reply, remake=False)
+        return self._counted("model", reply)
 
     def _refusal(self) -> str:
         problem = self._upstream.problem if self._upstream is not None else ""
         no_reply = f", and the server gave no reply ({problem})" if problem else ""
-        return f"nothing is cached for these arguments{no_reply}; --simulate schema would make a reply up"
+        return f"nothing is cached for these arguments{no_reply}; --simulate schema or model would make a reply up"
 
     def _keep(self, call: VirtualCall, reply: Reply, remake: bool) -> None:
         try:

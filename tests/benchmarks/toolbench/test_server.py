@@ -16,11 +16,13 @@ import requests
 from benchmarks.toolbench.server.address import APIAddress, read_arguments, read_call
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.model_source import ModelSource
 from benchmarks.toolbench.server.schema_source import SchemaSource
 from benchmarks.toolbench.server.upstream import Upstream
 from benchmarks.toolbench.server.virtual_server import VirtualServer
 from protocols.errors import ToolError, UsageError
 from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
 
 FORECAST = APIAddress("Weather", "sky_watch", "forecast")
 REPLY = {"error": "", "response": "{'rain': True}"}
@@ -142,12 +144,12 @@ def serve(data: Path, tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Starts servers and gives their base URLs."""
     servers: list[VirtualServer] = []
 
-    def start(source: str = "schema", cache: bool = True, compat: bool = False, record: str = "") -> str:
+    def start(source: str | ModelSource = "schema", cache: bool = True, compat: bool = False, record: str = "") -> str:
         catalogue = Catalogue([data])
         server = VirtualServer(
             catalogue,
             ResponseCache(tmp_path / "cache" if cache else None, exact=compat),
-            source=SchemaSource(catalogue) if source == "schema" else None,
+            source=SchemaSource(catalogue) if source == "schema" else None if isinstance(source, str) else source,
             upstream=Upstream(record) if record else None,
             compat=compat,
         )
@@ -250,6 +252,21 @@ def test_errors_of_another_server_are_not_kept(serve: Callable[..., str], tmp_pa
         assert ask(serve("none", record=real.url), tool_input={"city": "Oslo"})["error"].startswith("No answer error")
 
     assert not (tmp_path / "cache" / FILE).exists()
+
+
+def test_a_model_may_answer(serve: Callable[..., str], tmp_path: Path) -> None:
+    """Its answer is parsed and checked, asked for three times at most, marked, and kept."""
+    model = ScriptedModel(
+        "I cannot", '{"answer": 1}', 'Here: {"error": "", "response": {"rain": true}} Done.', "x", "y", "z"
+    )
+    url = serve(ModelSource(model))
+
+    expected = {"error": "", "response": {"rain": True}, "simulated": True}
+    assert [ask(url, tool_input={"city": "Oslo"}) for _ in range(2)] == [expected, expected]
+    assert "The weather of a city." in model.asked[0][0].content
+    assert ask(url, tool_input={"city": "Bergen"})["error"] == "Failed to generate fake response"
+    assert "{'city': 'Oslo'} -> " in model.asked[-1][0].content
+    assert list(json.loads((tmp_path / "cache" / FILE).read_text())) == ["{'city': 'Oslo'}"]
 
 
 def test_every_call_is_stateless(serve: Callable[..., str], data: Path) -> None:
