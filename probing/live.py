@@ -18,10 +18,10 @@ __all__ = ["ProbeProgress"]
 class ProbeProgress:
     """Shows on stderr the tool in progress, and a line for each completed one.
 
-    Without a terminal it shows nothing; without a total, only the tool in progress.
+    Without a terminal it shows nothing.
     """
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, total: int) -> None:
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=self._console, transient=True)
