@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -21,7 +21,6 @@ from atc.program.sketch import sketch
 from probing.prober.identifiers import is_value, linked_identifiers, reference_of
 from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text
-from protocols.choice import choose
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Tool
@@ -56,12 +55,9 @@ class WritePermission:
 
     Args:
         scope: "deny", "own" (create objects that the protocol can remove, and change these alone), or "all".
-        reads: Operations that only read despite their method, as patterns (see protocols.choice).
-    Raises: UsageError: A pattern fits no operation.
     """
 
-    def __init__(self, protocol: Protocol, scope: WriteScope = "deny", reads: Iterable[str] = ()) -> None:
-        protocol = choose(protocol, reads=tuple(reads))
+    def __init__(self, protocol: Protocol, scope: WriteScope = "deny") -> None:
         self.protocol = protocol
         self._scope = scope
         self.reads = frozenset(tool.name for tool in protocol.tools if tool.reads)

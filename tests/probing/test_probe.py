@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -56,13 +56,12 @@ def probed(
     truth: Protocol,
     writes: Literal["deny", "own", "all"] = "all",
     model: Model | None = None,
-    reads: Sequence[str] = (),
     **settings: Any,
 ) -> Probed:
     calls: list[CallRecord] = []
     hidden = strip_responses(truth)
     with Simulator(truth) as world:
-        permission = WritePermission(hidden, writes, reads)
+        permission = WritePermission(hidden, writes)
         sandbox = Sandbox(
             hidden,
             base_url=world.url,
