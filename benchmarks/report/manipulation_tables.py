@@ -120,15 +120,14 @@ def _ablation(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
         )
         for setting in settings
     ]
-    remarks = [
+    remark = (
         "Success in %, of virtualhome executability / longest common subsequence, of webshop reward x 100. Below it is "
         "the 95 % interval over the tests, or the least and the greatest of several runs. Each run is shown with all "
         "its tests. Better / worse: tasks that gain or lose at least a point against the zero-shot run of the same "
         "model and mode, in the tests that both have."
-    ]
-    remarks += [text for setting in settings if (text := _prompts_that_differ(setting))]
+    )
     columns = ("technique", "model", *tasks, "better / worse")
-    return TextTable("Tool manipulation (as in Table 12)", columns, tuple(rows), tuple(remarks), text_columns=2)
+    return TextTable("Tool manipulation (as in Table 12)", columns, tuple(rows), (remark,), text_columns=2)
 
 
 def _cell(setting: _Setting, task: str) -> str:
@@ -172,21 +171,6 @@ def _is_base(config: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
     bare = not (config.get("shots") or config.get("oracle") or config.get("system_prompt"))
     original, of_original = ((settings.get("files") or {}).get("original") for settings in (config, of))
     return same and bare and original == of_original and config.get("model") == str(of.get("model")).partition("+")[0]
-
-
-def _prompts_that_differ(setting: _Setting) -> str:
-    """What the seed changed in the prompts; empty for a single run."""
-    if len(setting.runs) < 2:
-        return ""
-    prompts: dict[tuple[str, str], list[str]] = {}
-    for run in setting.runs:
-        for record in run.tasks:
-            prompts.setdefault((record.dataset, record.id), []).append(record.prompt)
-    several = [digests for digests in prompts.values() if len(digests) > 1]
-    differing = sum(len(set(digests)) > 1 for digests in several)
-    if not several:
-        return ""
-    return f"{setting.name}: the seeds changed the first prompt of {differing} of {len(several)} tests."
 
 
 def _failures(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:

@@ -39,8 +39,7 @@ class TaskRecord:
     """One task of a run. `gold` is how often each tool is to be called, which matters where it is `counted`; `solution`
     is a Solution's JSON.
 
-    `grades` are those that a model gave it, None where none did. `details` are further figures of its score, and
-    `prompt` is the digest of its first prompt, where the run records them.
+    `grades` are those that a model gave it, None where none did. `details` are further figures of its score.
     """
 
     id: str
@@ -53,7 +52,6 @@ class TaskRecord:
     grades: Grades | None = None
     counted: bool = False
     details: Mapping[str, float] = field(default_factory=dict)
-    prompt: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -141,7 +139,6 @@ def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes], grades: Mappi
         times=times.get(data["id"]),
         grades=grades.get(solution_key(data["query"], data["solution"])),
         details=data.get("details", {}),
-        prompt=data.get("prompt", {}).get("sha256", ""),
     )
 
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from benchmarks.tasks.service_filters import at
-from benchmarks.tasks.service_records import Record, ServiceRecords, ServiceRequest
+from benchmarks.tasks.service_records import Record, ServiceRecords, ServiceRequest, at
 from protocols import Protocol, load
 from protocols.calls.path_matching import match
 from protocols.model import Tool

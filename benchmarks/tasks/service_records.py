@@ -2,19 +2,69 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from benchmarks.tasks.service_filters import FILTERS, at, cursor_of, place_of, sort_key
 from protocols.simulator.http.messages import RequestError
 
-__all__ = ["Record", "ServiceRecords", "ServiceRequest"]
+__all__ = ["Record", "ServiceRecords", "ServiceRequest", "at"]
 
 Record = dict[str, Any]
+
+
+def at(record: Any, path: str) -> Any:
+    """The value at a dotted path; of a list, that of each item."""
+    if not path:
+        return record
+    if isinstance(record, list):
+        return [at(item, path) for item in record]
+    first, _, rest = path.partition(".")
+    return at(record.get(first), rest) if isinstance(record, Mapping) else None
+
+
+def _comparable(value: Any) -> float:
+    """A number, or the moment of a date or date-time; without a zone it is in UTC. Raises: ValueError."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    moment = datetime.fromisoformat(value)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+_FILTERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "is": lambda value, wanted: wanted in value if isinstance(value, list) else value == wanted,
+    "in": lambda value, wanted: value in wanted,
+    "from": lambda value, wanted: _comparable(wanted) <= (_comparable(value) if value is not None else float("-inf")),
+    "to": lambda value, wanted: _comparable(wanted) >= (_comparable(value) if value is not None else float("inf")),
+    "before": lambda value, wanted: _comparable(wanted) > (_comparable(value) if value is not None else float("inf")),
+    "contains": lambda value, wanted: wanted.casefold() in str(value or "").casefold(),
+}
+"""Each is given the value of a record and the argument. Nothing that is null lies within bounds."""
+
+
+def _sort_key(value: Any, falling: bool) -> tuple[bool, Any]:
+    """What to sort by; null comes last, whichever way."""
+    try:
+        return (value is None) is not falling, 0 if value is None else _comparable(value)
+    except ValueError:
+        return (value is None) is not falling, str(value).casefold()
+
+
+def _cursor_of(place: int) -> str:
+    """An opaque text for a place in a list."""
+    return base64.urlsafe_b64encode(f"after:{place}".encode()).decode().rstrip("=")
+
+
+def _place_of(cursor: str) -> int:
+    """The place that a cursor stands for. Raises: RequestError: It stands for none."""
+    try:
+        return int(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().removeprefix("after:"))
+    except ValueError:
+        raise RequestError(400, "cursor: pass what next_cursor was") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +102,14 @@ class ServiceRecords:
         rows = self._selected(rule, asked)
         if order := asked.query.get("sort", rule.get("sort")):
             field, falling = order.removeprefix("-"), order.startswith("-")
-            rows.sort(key=lambda row: sort_key(at(row, field), falling), reverse=falling)
+            rows.sort(key=lambda row: _sort_key(at(row, field), falling), reverse=falling)
         rows = [{name: row[name] for name in rule["fields"]} for row in rows] if "fields" in rule else rows
         if "paging" not in rule:
             return 200, {rule["items"]: rows} if "items" in rule else rows
         size = asked.query[rule["size"]]
         if rule["paging"] == "cursor":
-            start = place_of(asked.query["cursor"]) if "cursor" in asked.query else 0
-            following = cursor_of(start + size) if start + size < len(rows) else None
+            start = _place_of(asked.query["cursor"]) if "cursor" in asked.query else 0
+            following = _cursor_of(start + size) if start + size < len(rows) else None
             return 200, {rule["items"]: rows[start : start + size], "next_cursor": following}
         page = asked.query["page"]
         figures = {"page": page, rule["size"]: size, "pages": -(-len(rows) // size), "total": len(rows)}
@@ -81,7 +131,7 @@ class ServiceRecords:
             {"type": kind, "id": str(row[self.key(kind)]), "title": at(row, paths[0])}
             for kind, paths in rule["over"].items()
             for row in self.rows[kind]
-            if any(FILTERS["contains"](at(row, path), asked.query["q"]) for path in paths)
+            if any(_FILTERS["contains"](at(row, path), asked.query["q"]) for path in paths)
         ]
         return 200, {rule["items"]: hits}
 
@@ -116,7 +166,7 @@ class ServiceRecords:
         filters = [(path, test, asked.query[name]) for name, (path, test) in where.items() if name in asked.query]
         filters += [(path, test, wanted) for path, (test, wanted) in rule.get("keep", {}).items()]
         try:
-            return [row for row in rows if all(FILTERS[test](at(row, path), wanted) for path, test, wanted in filters)]
+            return [row for row in rows if all(_FILTERS[test](at(row, path), wanted) for path, test, wanted in filters)]
         except ValueError as error:
             raise RequestError(400, f"a filter cannot be read: {error}") from None
 

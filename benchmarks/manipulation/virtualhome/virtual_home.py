@@ -6,9 +6,10 @@ the released evaluator takes it as executable, and so does `compat`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from benchmarks.manipulation.environment import (
     ActionResult,
@@ -20,8 +21,15 @@ from benchmarks.manipulation.environment import (
     failure_of,
     subsequence_length,
 )
-from benchmarks.manipulation.virtualhome.agent import make_agent
-from benchmarks.manipulation.virtualhome.grounding import AGENT, GroundedLine, agent_functions, ground
+from benchmarks.manipulation.virtualhome.grounding import (
+    AGENT,
+    AgentFunction,
+    GroundedLine,
+    agent_functions,
+    call_error,
+    ground,
+    line_of,
+)
 from protocols import Protocol
 from protocols.errors import UsageError
 
@@ -63,7 +71,7 @@ class VirtualHome(Environment):
 
     @cached_property
     def _protocol(self) -> Protocol:
-        return Protocol.from_functions({AGENT: make_agent(self._lines)}, name=self.name)
+        return Protocol.from_functions({AGENT: _make_agent(self._lines)}, name=self.name)
 
     def protocol(self) -> Protocol:
         """The functions as methods of `Agent`, whose objects are texts."""
@@ -95,3 +103,40 @@ class VirtualHome(Environment):
 def likeness(written: Sequence[str], label: Sequence[str]) -> float:
     """Lines of the longest common subsequence for each line of the longer text, from 0 to 1."""
     return subsequence_length(written, label) / max(len(written), len(label), 1)
+
+
+def _make_agent(lines: list[GroundedLine]) -> object:
+    """An agent with a method for each function; each call is appended to the lines, also one that raises ValueError."""
+    methods = {name: _method(function, lines) for name, function in agent_functions().items()}
+    return type(AGENT, (), {"__doc__": "Acts in a household.", **methods})()
+
+
+def _method(function: AgentFunction, lines: list[GroundedLine]) -> Callable[..., None]:
+    def call(objects: Sequence[str]) -> None:
+        error = call_error(function.name, objects)
+        lines.append(GroundedLine(line_of(function.name, objects), f"{AGENT}.{function.name}", error))
+        if error:
+            raise ValueError(error)
+
+    def on_nothing(self: Any) -> None:
+        call(())
+
+    def on_one(self: Any, object: str) -> None:
+        call((object,))
+
+    def on_two(self: Any, object1: str, object2: str) -> None:
+        call((object1, object2))
+
+    method: Callable[..., None] = (on_nothing, on_one, on_two)[len(function.objects)]
+    method.__name__, method.__qualname__ = function.name, f"{AGENT}.{function.name}"
+    method.__doc__ = _docstring(function)
+    return method
+
+
+def _docstring(function: AgentFunction) -> str:
+    """What it does, and of each argument some of the objects."""
+    arguments = [
+        f"    {argument}: Name of an object, such as {', '.join(objects[:3])}."
+        for argument, objects in function.objects.items()
+    ]
+    return "\n".join([function.description, *(["", "Args:", *arguments] if arguments else [])])
