@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
 
 from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment
 from benchmarks.manipulation.suite import open_environment
-from tests.benchmarks.manipulation.criteria_mutants import mutants
 from tests.benchmarks.manipulation.suite_tasks import judged
 
 
@@ -31,13 +30,22 @@ def test_tests_share_no_combination_with_demonstrations_or_samples(tool: Criteri
     assert not tested & {tuple(sorted(sample.names)) for sample in samples}
 
 
-def test_no_mutant_of_any_label_scores(tool: CriteriaEnvironment) -> None:
-    """Twelve kinds of wrong programs fail on every fifth test; each runs in the sandbox."""
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda lines: lines[:-1],
+        lambda lines: lines[1:],
+        lambda lines: [lines[1], lines[0], *lines[2:]],
+        lambda lines: [*lines[:-2], lines[-1], lines[-2]],
+        lambda lines: [*lines[:-1], "API.set_view(3)", lines[-1]],
+        lambda lines: [line.replace("API.", "") for line in lines],
+    ],
+    ids=["no search", "no first call", "exchanged", "after the search", "an unknown function", "no object"],
+)
+def test_no_such_program_is_right(tool: CriteriaEnvironment, wrong: Callable[[list[str]], list[str]]) -> None:
+    """Wrong programs that are made of labels; each runs in the sandbox."""
     scored = [
-        (test.id, kind)
-        for test in tool.tests[::5]
-        for kind, program in mutants(test.labels[0])
-        if judged(tool, test, program).value
+        test.id for test in tool.tests[::20] if judged(tool, test, "\n".join(wrong(test.labels[0].splitlines()))).value
     ]
 
     assert scored == []
