@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.harness.registry import BENCHMARKS
-from benchmarks.micro.acceptance import FOLDER, StandIn, read_file, solve
-from benchmarks.tasks.download import folders
+from benchmarks.micro.acceptance import StandIn, read_file, solve
 from protocols import UsageError, load
 
 DOCUMENT = {
@@ -99,24 +97,3 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"bad\.yaml cannot be read"):
         read_file(tmp_path / "bad.yaml")
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        pytest.param(place, marks=pytest.mark.document(BENCHMARKS["own"].apis[place.stem]), id=place.stem)
-        for place in sorted(FOLDER.glob("*.yaml"))
-    ],
-)
-def test_every_program_of_the_files_runs_on_its_replies(place: Path, data: Path) -> None:
-    """Each program ends without an error and prints something, and no two questions are the same."""
-    from benchmarks.micro.acceptance import run_directly
-
-    document, tasks = read_file(place)
-    places = [folder / "openapi" / document for folder in (data, *folders())]
-    protocol = load(next(file for file in places if file.is_file()))
-    outcomes = {task.question: run_directly(protocol, task) for task in tasks}
-
-    assert {question: run.error for question, run in outcomes.items() if run.error} == {}
-    assert [question for question, run in outcomes.items() if not run.stdout.strip()] == []
-    assert len(outcomes) == len(tasks)

@@ -49,12 +49,18 @@ JUDGED: list[tuple[str, dict[str, object], bool]] = [
     (f"Tide, Ana Bell, {', '.join(FILMS)}", {"all": ["Ana Bell"], "others": FILMS}, False),
     ("done", {"state": True}, True),
     ("done", {"state": False}, False),
+    ("1 2 3 4 5 6 7 8 9 10 11 12 13", {"number": 12}, False),
+    ("12 films from 2001-05-06 on", {"number": 12}, True),
+    ("[{'title': 'The Tide', 'poster_path': None}]", {"empty": True}, False),
+    ("Nothing was found for {'name': 'The Tide'}", {"empty": True}, True),
+    ("Yes: {'name': 'The Tide', 'end': None}", {"yes": True}, True),
+    ("The Tide, Ash, Fern, Moss, Oak", {"all": ["The Tide"], "others": ["Ash", "Fern", "Moss", "Oak"]}, False),
 ]
 
 
 @pytest.mark.parametrize(("answer", "claim", "verdict"), JUDGED)
 def test_answers_judged_by_hand(answer: str, claim: dict[str, object], verdict: bool) -> None:
-    """The verdict that a person gave."""
+    """The verdict that a person gave; lists of numbers, and what stands inside printed objects, answer nothing."""
     assert is_correct(answer, claim) is verdict
 
 
@@ -73,22 +79,6 @@ def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
     (tmp_path / "c" / "t-1.py").write_text("print(1)\n")
     with pytest.raises(UsageError, match="does not say which task"):
         find_reference("c", "Who?", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("answer", "claim", "verdict"),
-    [
-        ("1 2 3 4 5 6 7 8 9 10 11 12 13", {"number": 12}, False),
-        ("12 films from 2001-05-06 on", {"number": 12}, True),
-        ("[{'title': 'The Tide', 'poster_path': None}]", {"empty": True}, False),
-        ("Nothing was found for {'name': 'The Tide'}", {"empty": True}, True),
-        ("Yes: {'name': 'The Tide', 'end': None}", {"yes": True}, True),
-        ("The Tide, Ash, Fern, Moss, Oak", {"all": ["The Tide"], "others": ["Ash", "Fern", "Moss", "Oak"]}, False),
-    ],
-)
-def test_an_answer_that_holds_everything_is_not_right(answer: str, claim: dict[str, object], verdict: bool) -> None:
-    """Lists of numbers, and what stands inside printed objects, answer nothing."""
-    assert is_correct(answer, claim) is verdict
 
 
 def test_the_other_members_of_a_field_are_found_in_the_responses() -> None:

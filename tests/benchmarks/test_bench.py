@@ -298,29 +298,3 @@ def test_summary_takes_means_and_the_median() -> None:
     assert [figures[name] for name in ("success", "path", "precision", "success_any")] == [33.33, 50, 50, 66.67]
     assert [figures[name] for name in ("prompt_tokens", "completion_tokens")] == [200, 20]
     assert [figures[name] for name in ("model_calls", "tool_calls", "seconds")] == [2, 2.67, 2]
-
-
-@pytest.mark.model
-@pytest.mark.timeout(1200)
-def test_the_local_model_gives_the_same_results_again(tmp_path: Path) -> None:
-    """At temperature 0 with one worker, from an empty folder each time: each task's file, byte for byte."""
-    for name in ("one", "two"):
-        arguments = [
-            "bench",
-            "tiny",
-            "--limit",
-            "1",
-            "--model",
-            "local:qwen2.5-coder-1.5b",
-            "--out",
-            str(tmp_path / name),
-        ]
-        result = CliRunner().invoke(main, arguments)
-        assert result.exit_code == 0, result.output
-
-    first_files, second_files = (sorted((tmp_path / name / "tasks").iterdir()) for name in ("one", "two"))
-    assert len(first_files) == len(second_files) == 1
-    assert [file.read_bytes() for file in first_files] == [file.read_bytes() for file in second_files]
-    first, second = (summary(tmp_path / name) for name in ("one", "two"))
-    keys = first.keys() - {"seconds", "date"}
-    assert {key: first[key] for key in keys} == {key: second[key] for key in keys}

@@ -16,7 +16,6 @@ from atc.apps.cli import main
 from atc.models import Completion, Message, Model, Usage
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.runner import Runner
-from benchmarks.manipulation.complexity import request_parameters
 from benchmarks.manipulation.environment import Environment, ManipulationTest
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.prompt_selection import Selection
@@ -131,22 +130,6 @@ def test_the_oracle_shows_the_demonstration_with_the_calls_of_the_label(tiny: Ti
         assert shown.names == test.names[0]
 
 
-@pytest.mark.parametrize("name", ["weather", "cat"])
-def test_the_oracle_counts_a_request_with_its_parameters(name: str) -> None:
-    """As the API-complexity score does: a forecast by city is another function than one by post code."""
-    with closing(open_environment(name)) as environment:
-        selection = Selection(environment, oracle=True)
-        for test in environment.tests:
-            [shown] = selection.demonstrations(test.goal, test)
-            wanted = {request_parameters(label) for label in test.labels}
-            alike = [
-                entry
-                for entry in environment.demonstrations
-                if entry.names in test.names and request_parameters(entry.action) in wanted
-            ]
-            assert not alike or (shown.names in test.names and request_parameters(shown.action) in wanted)
-
-
 class RefusingModel(GoalModel):
     """Takes no prompt."""
 
@@ -256,21 +239,6 @@ def test_a_program_that_breaks_off_has_no_figures() -> None:
         record = TestRunner(environment, replace(SETTINGS, mode="none"), model).run(test)
 
     assert record["details"] == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
-
-
-@pytest.mark.parametrize("name", ["cat", "home"])
-def test_a_run_of_an_agent_goes_on_in_another_process(name: str, tmp_path: Path) -> None:
-    """What is stored is not asked again, though a service is at another address then."""
-    settings = replace(SETTINGS, mode="none")
-    solved_counts = []
-    for _ in range(2):
-        with closing(open_environment(name)) as environment:
-            model = LabelModel(environment, programs=True)
-            model.expect(environment.tests[0])
-            run_suite(environment, settings, model, environment.tests[:1], tmp_path)
-        solved_counts.append(len((tmp_path / "times.jsonl").read_text().splitlines()))
-
-    assert solved_counts == [1, 1]
 
 
 def test_demonstrations_are_shown_to_an_agent_as_solved_questions(tiny: TinyEnvironment) -> None:

@@ -76,16 +76,6 @@ def test_a_broken_formula_is_an_error(worksheet: Worksheet) -> None:
         assert shown(worksheet, "E1").startswith("#"), formula
 
 
-def test_update_takes_both_orders(worksheet: Worksheet) -> None:
-    """Version 5 has the range first, version 6 the values; a list alone begins at A1."""
-    worksheet.update("E1", [["a", "b"]])
-    worksheet.update([["c", "d"]], "E2")
-    worksheet.update([["Item"]])
-
-    assert worksheet.get("E1:F2") == [["a", "b"], ["c", "d"]]
-    assert shown(worksheet, "A1") == "Item"
-
-
 def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
     """Percent, money and truth values become values; raw texts stay texts, whatever moves them."""
     worksheet.update("E1", [["50%", "$5.00", "TRUE", "'7"]], raw=False)
@@ -163,23 +153,6 @@ def test_formats_are_merged_field_by_field(worksheet: Worksheet, book: Workbook)
     for form in ({"bold": True}, {"horizontalAlignment": "MIDDLE"}, {"backgroundColor": {"red": 255}}):
         with pytest.raises(SheetsError, match="400 INVALID_ARGUMENT"):
             worksheet.format("A1", form)
-
-
-def test_copies(worksheet: Worksheet) -> None:
-    """A copied formula refers to its new neighbors."""
-    worksheet.update("D2", "=B2+C2", raw=False)
-    worksheet.copy_range("D2", "D3:D5")
-    assert column(worksheet, 4) == ["", "4", "9", "21", "18"]
-
-
-def test_reading_as_gspread_does(worksheet: Worksheet) -> None:
-    """Texts as shown, records with numbers; empty ends are left out."""
-    assert worksheet.get_all_records()[0] == {"Product": "beef", "Cost": 1, "Price": 3}
-    assert worksheet.get("A4:F9") == [["chicken", "10", "11"], ["lamb", "3", "15"]]
-    assert worksheet.get("B:B")[-1] == ["3"]
-    worksheet.update("B1", "Price")
-    with pytest.raises(SheetsError, match="repeated names"):
-        worksheet.get_all_records()
 
 
 @pytest.mark.parametrize("name", ["A0", "ZZ1", "A1:B2000", "beef", "", "A1:", "1", "Other!A1"])

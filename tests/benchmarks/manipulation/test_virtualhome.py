@@ -27,18 +27,13 @@ def _swapped(lines: list[str]) -> list[str]:
 
 
 MUTANTS: dict[str, Callable[[list[str]], list[str]]] = {
-    "two lines less": lambda lines: lines[:-2],
     "a line twice": lambda lines: [*lines, lines[-1]],
     "two lines the other way round": _swapped,
     "another function": lambda lines: [*lines[:-1], "Agent.WakeUp()" if "Sleep" in lines[-1] else "Agent.Sleep()"],
-    "another object": lambda lines: ["Agent.Find(stereo)", *lines[1:]],
     "an object that there is not": lambda lines: ["Agent.Find(unicorn)", *lines[1:]],
     "a function that there is not": lambda lines: ["Agent.Fly()", *lines[1:]],
     "prose around": lambda lines: ["Here is the plan:", *lines],
     "in a fence": lambda lines: ["```python", *lines, "```"],
-    "without the agent": lambda lines: [line.removeprefix("Agent.") for line in lines],
-    "without brackets": lambda lines: [line.replace("(", " ").replace(")", "") for line in lines],
-    "backwards": lambda lines: lines[::-1],
     "nothing": lambda lines: [],
 }
 

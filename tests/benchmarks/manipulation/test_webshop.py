@@ -50,17 +50,6 @@ def to_product(product: Product, number: int) -> list[str]:
     ]
 
 
-def test_every_label_has_the_whole_reward() -> None:
-    """One who knows the product buys it on all tests, also with the limit of another seed; no action fails."""
-    for number, test in enumerate(SHOP.tests):
-        SHOP.reset(test, 1)
-        results = [SHOP.act(line) for line in label(number)]
-        assert [result.error for result in results if result.error] == []
-        assert tuple(name for result in results for name in result.names) == test.names[0]
-        assert [result.done for result in results] == [False] * (len(results) - 1) + [True]
-        assert SHOP.score() == TestScore(1.0, "", {"success": 1.0, "steps": float(len(results))})
-
-
 def _other_option(lines: list[str], goal: ShopGoal) -> list[str]:
     for name, value in goal.options.items():
         for offered in goal.product.options[name]:
@@ -71,18 +60,11 @@ def _other_option(lines: list[str], goal: ShopGoal) -> list[str]:
 
 MUTANTS: dict[str, Callable[[list[str], ShopGoal], list[str]]] = {
     "prose before": lambda lines, goal: [f"I will do this: {lines[0]}", *lines[1:]],
-    "prose behind": lambda lines, goal: [f"{lines[0]} finds it.", *lines[1:]],
     "code block": lambda lines, goal: [f"```\n{lines[0]}\n```", *lines[1:]],
-    "call syntax": lambda lines, goal: [*lines[:-1], "click(buy now)"],
-    "capital letter": lambda lines, goal: [lines[0].capitalize(), *lines[1:]],
-    "quotes": lambda lines, goal: [*lines[:-1], "click['buy now']"],
     "click for search": lambda lines, goal: [lines[0].replace("search[", "click["), *lines[1:]],
-    "search for click": lambda lines, goal: [*lines[:-1], "search[buy now]"],
     "nothing bought": lambda lines, goal: lines[:-1],
-    "no such button": lambda lines, goal: [*lines[:-1], "click[buy]"],
     "option left out": lambda lines, goal: [*lines[:-2], lines[-1]],
     "other option": _other_option,
-    "options too late": lambda lines, goal: [*lines[:-3], lines[-1], *lines[-3:-1]],
     "back before buying": lambda lines, goal: [*lines[:-1], "click[back to search]", lines[-1]],
     "other id": lambda lines, goal: [line.replace(goal.product.id.lower(), "b000000000") for line in lines],
 }
