@@ -396,14 +396,9 @@ class Solve:
         doubts = self.help.doubts(program, run, self.offer.query, self.offer)
         every = [*facts(program, run, self.knowledge.graph), *doubts]
         if self.service.rehearsal is not None:
-            from atc.evidence.rehearsal import unasked
-            from atc.evidence.traced_run import TracedRun
-
-            traced = TracedRun(program, run, self.knowledge.graph)
             every += [
                 Finding("Unmet", f"{problem}, so that it finds none") for problem in self.service.rehearsal.unmet[:1]
             ]
-            every += filter(None, [unasked(self.offer.query.text, traced, self.knowledge.protocol)])
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 
     def versions(self) -> Mapping[str, str]:
