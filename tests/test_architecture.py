@@ -77,7 +77,6 @@ HEAVY = (
     "openai",
     "networkx",
     "rich",
-    "textual",
     "RestrictedPython",
 )
 API_NAMES = ("tmdb", "moviedb", "spotify")
