@@ -15,7 +15,6 @@ from atc.solution_file import read_solution
 from docs.pictures import PICTURES, PROGRAM, solved
 from protocols.errors import UsageError
 
-
 REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
 SOLVES = {
     "a revision": ("attribute", [PROGRAM % selection for selection in REPAIRED]),
