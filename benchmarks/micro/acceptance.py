@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,14 +26,12 @@ from rich.console import Console
 from rich.progress import track
 
 from atc import Agent
-from atc.agent import SIMULATED_NOW
 from atc.files import to_json
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.replies import Reply, json_reply
 from benchmarks.micro.frame import Measurement, find_document, json_option, repeating
 from benchmarks.report.render import print_table
 from protocols import Protocol, UsageError, load
-from protocols.simulator import Simulator
 from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
@@ -180,22 +178,12 @@ def run_directly(protocol: Protocol, task: RightProgram) -> Run:
         return Sandbox(protocol, base_url=f"{url}/", writes="allow").run(task.program)
 
 
-def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram) -> bool:
-    """True if the program ends without an error in a simulated world where what its question names exists."""
-    with simulator.session(query=task.question) as session:
-        sandbox = Sandbox(protocol, base_url=session.url, credentials=session.credentials, writes="allow")
-        return sandbox.run(task.program).outcome == "ok"
-
-
 @click.command(cls=Measurement)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
-@click.option(
-    "--simulate", is_flag=True, help="Run each program in the simulated API, too, and count those that end well."
-)
 @json_option("Print JSON instead of the table.")
-def main(names: tuple[str, ...], documents: Path | None, profile: str, simulate: bool, as_json: bool) -> None:
+def main(names: tuple[str, ...], documents: Path | None, profile: str, as_json: bool) -> None:
     """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
@@ -204,21 +192,13 @@ def main(names: tuple[str, ...], documents: Path | None, profile: str, simulate:
         document, programs = read_file(file)
         protocol = load(find_document(document, documents))
         tracked_programs = track(programs, file.stem, console=Console(stderr=True), transient=True)
-        with Simulator(protocol, now=SIMULATED_NOW) if simulate else nullcontext() as simulator:
-            rows[file.stem] = [
-                solve(protocol, task, profile)
-                | ({"simulated": runs_simulated(simulator, protocol, task)} if simulator is not None else {})
-                for task in tracked_programs
-            ]
+        rows[file.stem] = [solve(protocol, task, profile) for task in tracked_programs]
     if as_json:
         click.echo(to_json(rows), nl=False)
         return
     everything = [row for results in rows.values() for row in results]
     counted = ["accepted", "altered", "right", "findings", "broken"]
     titles = ["document", "programs", "accepted", "altered", "answer right", "doubted", "broken"]
-    if simulate:
-        counted.append("simulated")
-        titles.append("runs simulated")
     print_table(
         f"Right programs, profile {profile}",
         titles,

@@ -118,7 +118,6 @@ def _row(name: str, half: str, results: list[dict[str, Any]]) -> tuple[object, .
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
 @click.option("--half", type=click.Choice(["read", "unread", "new"]), help="Only this half of the set.")
 @click.option("--only", multiple=True, metavar="NAME", help="Only the file of this name; may be repeated.")
-@click.option("--totals", is_flag=True, help="Print no more than the table.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
 @json_option("Print JSON instead of the table.")
 def main(
@@ -126,7 +125,6 @@ def main(
     documents: Path | None,
     half: str | None,
     only: tuple[str, ...],
-    totals: bool,
     profile: str,
     as_json: bool,
 ) -> None:
@@ -149,7 +147,7 @@ def main(
         for each in dict.fromkeys(each for _, each in rows)
     ]
     print_table("Twin", ["document", "half", "right supported", "wrong not", *_KINDS], table, text_columns=2)
-    for (name, _), results in rows.items() if not totals else ():
+    for (name, _), results in rows.items():
         for result in results:
             if result["right"] != "supported":
                 _note(f"- {name}, right: {result['question']}\n    {result['right']}")

@@ -13,9 +13,8 @@ import pytest
 from benchmarks.data_command import pull as pull_command
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.download import SOURCES, DownloadSource, pull
-from benchmarks.tasks.gold_tools import match_gold
 from benchmarks.tasks.metrics import Gold
-from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
+from benchmarks.tasks.task_files import Task, candidate_tools, match_gold, read_entries, read_tasks
 from protocols import Protocol, UsageError, load
 from protocols.errors import APIError
 from tests.benchmarks.bench_runs import (
