@@ -1,4 +1,4 @@
-"""A llama, qwen2 or qwen3 of two layers with random weights, for transformers and as a GGUF file."""
+"""A llama or qwen2 of two layers with random weights, for transformers and as a GGUF file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ VOCABULARY = 258
 """A token for each byte, one of two bytes, and an end."""
 
 
-def make_llama(seed: int = 0, context: int = 512, architecture: str = "llama") -> Any:
+def make_llama(context: int = 512, architecture: str = "llama") -> Any:
     """The model; its embeddings are its output layer, too, as in SmolLM2."""
     import torch
     import transformers
 
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     config = transformers.AutoConfig.for_model(
         architecture,
         vocab_size=VOCABULARY,
@@ -59,8 +59,8 @@ def in_gguf_order(rows: Any, heads: int) -> Any:
     return rows[order]
 
 
-def write_gguf(model: Any, file: Path, kind: str = "F32") -> None:
-    """Write the model with a vocabulary of bytes, its matrices in a type of the format."""
+def write_gguf(model: Any, file: Path) -> None:
+    """Write the model with a vocabulary of bytes, in 32 bit."""
     import gguf
     from tokenizers.pre_tokenizers import ByteLevel
 
@@ -69,8 +69,6 @@ def write_gguf(model: Any, file: Path, kind: str = "F32") -> None:
         "self_attn.k_proj": "attn_k",
         "self_attn.v_proj": "attn_v",
         "self_attn.o_proj": "attn_output",
-        "self_attn.q_norm": "attn_q_norm",
-        "self_attn.k_norm": "attn_k_norm",
         "mlp.gate_proj": "ffn_gate",
         "mlp.up_proj": "ffn_up",
         "mlp.down_proj": "ffn_down",
@@ -80,8 +78,7 @@ def write_gguf(model: Any, file: Path, kind: str = "F32") -> None:
     config = model.config
     architecture = config.model_type
     writer = gguf.GGUFWriter(file, architecture)
-    stored = gguf.GGMLQuantizationType[kind]
-    writer.add_file_type(gguf.LlamaFileType["ALL_F32" if kind == "F32" else f"MOSTLY_{kind}"])
+    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -102,21 +99,15 @@ def write_gguf(model: Any, file: Path, kind: str = "F32") -> None:
     writer.add_eos_token_id(VOCABULARY - 1)
     state = {name: tensor.detach().float().numpy() for name, tensor in model.state_dict().items()}
 
-    def add(name: str, rows: Any) -> None:
-        is_matrix = rows.ndim == 2
-        writer.add_tensor(
-            name, gguf.quants.quantize(rows, stored) if is_matrix else rows, raw_dtype=stored if is_matrix else None
-        )
-
-    add("token_embd.weight", state["model.embed_tokens.weight"])
-    add("output_norm.weight", state["model.norm.weight"])
+    writer.add_tensor("token_embd.weight", state["model.embed_tokens.weight"])
+    writer.add_tensor("output_norm.weight", state["model.norm.weight"])
     for layer in range(config.num_hidden_layers):
         for module, name in names.items():
             for part in ("weight", "bias"):
                 rows = state.get(f"model.layers.{layer}.{module}.{part}")
                 heads = {"attn_q": HEADS, "attn_k": KV_HEADS}.get(name) if architecture == "llama" else None
                 if rows is not None:
-                    add(f"blk.{layer}.{name}.{part}", in_gguf_order(rows, heads) if heads else rows)
+                    writer.add_tensor(f"blk.{layer}.{name}.{part}", in_gguf_order(rows, heads) if heads else rows)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

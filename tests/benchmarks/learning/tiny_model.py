@@ -17,23 +17,12 @@ CHATML = (
 """The chat template of most small models: a turn is its role, a line end, its text, and a token that ends it."""
 
 
-def make_model(
-    folder: Path,
-    texts: Iterable[str],
-    *,
-    layers: int = 2,
-    hidden: int = 64,
-    words: int = 600,
-    context: int = 512,
-    seed: int = 0,
-) -> None:
-    """Write a model of the llama architecture and its tokenizer into `folder`.
+def make_model(folder: Path, texts: Iterable[str], hidden: int = 64) -> None:
+    """Write a model of the llama architecture, and its tokenizer, into `folder`.
 
     Args:
         texts: What the tokenizer learns its words from.
         hidden: Width of the layers, a multiple of 32.
-        words: Most entries of the vocabulary; 258 are bytes and marks.
-        context: Tokens that the model reads.
     """
     import tokenizers
     import torch
@@ -43,7 +32,7 @@ def make_model(
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
     trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=words,
+        vocab_size=600,
         special_tokens=["<|im_start|>", "<|im_end|>"],
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
@@ -58,15 +47,15 @@ def make_model(
         vocab_size=len(wrapped),
         hidden_size=hidden,
         intermediate_size=2 * hidden,
-        num_hidden_layers=layers,
+        num_hidden_layers=2,
         num_attention_heads=hidden // 32,
         num_key_value_heads=hidden // 32,
-        max_position_embeddings=context,
+        max_position_embeddings=512,
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=wrapped.eos_token_id,
         pad_token_id=wrapped.pad_token_id,
     )
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(0)
         transformers.LlamaForCausalLM(architecture).save_pretrained(folder)
