@@ -9,21 +9,22 @@ our own check.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.learning.generation.pool import PooledAPI, required_names
 from benchmarks.learning.generation.writing import FEWEST_WORDS, WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
-from benchmarks.toolbench.server.filtering import why_dropped
 from benchmarks.toolbench.server.upstream import Upstream
+from protocols.calls.envelope import fault_of, literal
 from protocols.documents.record_names import function_name
 from protocols.errors import APIError
 from protocols.text.words import singular, words
 
-__all__ = ["CHECKS", "FORM", "InstructionChecks", "SeenTexts"]
+__all__ = ["CHECKS", "FORM", "InstructionChecks", "SeenTexts", "why_dropped"]
 
 FORM = "form"
 """The first check: what the model wrote is an instruction at all."""
@@ -48,6 +49,14 @@ _SOFTWARE = re.compile(r"\b(?:APIs?|endpoints?)\b", re.IGNORECASE)
 """Words for what somebody who asks knows nothing of."""
 _NAMED = r"(?:[\"'`]{name}[\"'`]|\b{name}\b\s+(?:api|endpoint|function|tool)\b|\b(?:api|endpoint|function)\s+{name}\b)"
 """A name that is written like one: in quotes, or beside a word for what it names."""
+_HTML = re.compile(r"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
+_ERROR_KEYS = frozenset({"error", "errors", "fault", "exception"})
+_MESSAGE_KEYS = frozenset({"message", "messages", "msg", "detail", "info", "status", "code", "success", "statuscode"})
+_ERROR_WORDS = re.compile(
+    r"\b(?:error|fail(?:ed|ure)?|invalid|denied|unauthori[sz]ed|forbidden|not (?:found|subscribed|exist)|"
+    r"does(?: not|n't) exist|exceeded|unavailable|missing|40[0134]|429|50\d)\b",
+    re.IGNORECASE,
+)
 
 
 class SeenTexts:
@@ -208,3 +217,25 @@ def _shingles(text: str) -> set[tuple[str, ...]]:
     """The runs of three words of a text; all its words, where it has fewer."""
     tokens = _tokens(text)
     return {tuple(tokens[place : place + _SHINGLE]) for place in range(max(1, len(tokens) - _SHINGLE + 1))}
+
+
+def why_dropped(reply: Mapping[str, Any]) -> str:
+    """Why a reply holds no data; empty if it does.
+
+    Source: ToolLLM, section 2.1: its filter by an example response.
+    """
+    if reply["error"]:
+        return fault_of(str(reply["error"])).name
+    value = reply["response"]
+    value = literal(value) if isinstance(value, str) else value
+    if value in (None, "", [], {}):
+        return "empty"
+    if isinstance(value, str):
+        return "HTML" if _HTML.match(value) else "error message" if _ERROR_WORDS.search(value[:200]) else ""
+    if isinstance(value, Mapping):
+        keys = {str(key).lower() for key in value}
+        if any(value[key] for key in value if str(key).lower() in _ERROR_KEYS):
+            return "error message"
+        if keys <= _MESSAGE_KEYS and _ERROR_WORDS.search(json.dumps(value, default=str)):
+            return "error message"
+    return ""

@@ -87,9 +87,6 @@ class _JudgeOptions:
         "are there]",
     )
     compat: bool = option("--compat", is_flag=True, help="Judge as the released code does, with its defects.")
-    verdicts: tuple[Path, ...] = option(
-        "--verdicts", multiple=True, type=_file, metavar="FILE", help="A further verdicts.jsonl to read. Repeatable."
-    )
     workers: int = workers_option("Queries")
     record: Path | None = record_option("judge's replies", "judge")
     reuse: Path | None = reuse_option("judge's replies")
@@ -229,7 +226,7 @@ class _Evaluation:
         except OSError as error:
             raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
         self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
-        self.judge = Judge(self._model, options.out, options.verdicts, options.compat)
+        self.judge = Judge(self._model, options.out, options.compat)
         self._prompt_hash = prompts_hash(self._prompts)
         return self
 
@@ -247,7 +244,7 @@ class _Evaluation:
     def finish(self, figures: Mapping[str, Any], kind: str) -> None:
         """Write the summary, and show it."""
         from atc.files import write_json
-        from benchmarks.toolbench.evaluation.summary_table import summary_table
+        from benchmarks.toolbench.evaluation.results import summary_table
 
         options = self._options
         settings = {"judge": options.judge, "compat": options.compat, "prompt_sha256": self._prompt_hash}

@@ -49,12 +49,11 @@ class Judge:
 
     Args:
         folder: Where `verdicts.jsonl` is read and written.
-        others: Further files of verdicts that are read.
         published: Whether completeness is read as the published code reads it.
-    Raises: UsageError: A line of the files is no verdict.
+    Raises: UsageError: A line of the file is no verdict.
     """
 
-    def __init__(self, model: Model, folder: Path, others: Sequence[Path] = (), published: bool = False) -> None:
+    def __init__(self, model: Model, folder: Path, published: bool = False) -> None:
         self.name = model.name
         self.asked = 0
         self._model = model
@@ -62,9 +61,7 @@ class Judge:
         self._published = published
         self._lock = threading.Lock()
         self._stopped = False
-        self._verdicts: dict[_Key, Verdict] = {}
-        for file in (*others, self._file):
-            self._verdicts |= _read(file)
+        self._verdicts = _read(self._file)
 
     def ask(
         self, question: JudgeQuestion, values: Mapping[str, str], query_id: str, answers: Sequence[str], repetition: int

@@ -100,7 +100,7 @@ class ScriptedJudge:
 def judge(folder: Path, decide: Callable[[str], str], name: str = "scripted", compat: bool = False) -> Judge:
     """A judge with its store in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    return Judge(ScriptedJudge(decide, name), folder, published=compat)
+    return Judge(ScriptedJudge(decide, name), folder, compat)
 
 
 def always(status: str, task: str = "Solvable", better: str = "Tie", complete: str = "Solved") -> Callable[[str], str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.learning.generation.checks import why_dropped
 from benchmarks.toolbench.server.compression import keep_keys, shortened
-from benchmarks.toolbench.server.filtering import why_dropped
 from protocols.text.prose import estimate
 
 FORECAST: dict[str, Any] = {

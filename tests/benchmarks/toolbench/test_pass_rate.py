@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.toolbench.evaluation.evaluate import judge_run
-from benchmarks.toolbench.evaluation.pass_rate import COMBINED, JudgedQuery, Repetition, flip_coins, majority
+from benchmarks.toolbench.evaluation.pass_rate import COMBINED, JudgedQuery, Repetition, majority
 from benchmarks.toolbench.evaluation.results import judged_summary
 from protocols.errors import UsageError
 from tests.benchmarks.toolbench.judging import (
@@ -79,16 +79,6 @@ def test_the_majority_decides_and_a_tie_is_a_tie() -> None:
     # As published, a tie passes in the printed rate, and a missing answer is not penalised.
     published = [labelled("Passed", "Failed"), JudgedQuery("2", None)]
     assert [judged_summary(published, compat=compat)["rate"] for compat in (True, False)] == [1, 0.25]
-
-
-def test_compat_a_seeded_coin_decides_unsure() -> None:
-    """As published, but the same each time."""
-    queries = [labelled("Unsure", query_id=str(number)) for number in range(200)]
-    flipped = [query.label for query in flip_coins(queries)]
-
-    assert set(flipped) == {"Passed", "Failed"}
-    assert 70 < flipped.count("Passed") < 130
-    assert flipped == [query.label for query in flip_coins(queries)]
 
 
 def test_sopr_is_the_mean_of_the_repetitions(tmp_path: Path) -> None:
