@@ -16,7 +16,7 @@ from protocols import load
 from protocols.calls.binding import bind
 from protocols.documents.record_names import parameter_name
 from protocols.errors import ToolError
-from protocols.model import Tool
+from protocols.model import Parameter, Tool
 from protocols.simulator import Simulator
 
 __all__ = ["SchemaSource"]
@@ -58,6 +58,7 @@ class SchemaSource:
         operation = simulated.operations[call.address.api]
         names = simulated.arguments[call.address.api]
         arguments = {names.get(parameter_name(name), name): value for name, value in call.arguments.items()}
+        arguments = {name: _truth(value, operation.argument(name)) for name, value in arguments.items()}
         try:
             bound = bind(operation, (), arguments)
         except ToolError as error:
@@ -105,6 +106,12 @@ def _simulate(tool: CataloguedTool, seed: int) -> _SimulatedTool:
         for api, operation in operations.items()
     }
     return _SimulatedTool(Simulator(protocol, seed=seed, auth=False, open=True), operations, arguments)
+
+
+def _truth(value: object, parameter: Parameter | None) -> object:
+    """The value; "0" and "1" as truth values where one is wanted, since records document them so."""
+    is_truth = parameter is not None and parameter.schema.get("type") == "boolean"
+    return value == "1" if is_truth and value in ("0", "1") else value
 
 
 def _reply(status: int, body: bytes, call: VirtualCall, documented: bool) -> Reply:

@@ -125,7 +125,10 @@ RECORDS: list[dict[str, object]] = [
         "api_name": "Stations",
         "api_description": "All stations.",
         "required_parameters": [],
-        "optional_parameters": [{"name": "page", "type": "NUMBER", "description": "", "default": ""}],
+        "optional_parameters": [
+            {"name": "page", "type": "NUMBER", "description": "", "default": ""},
+            {"name": "open", "type": "BOOLEAN", "description": "", "default": "1"},
+        ],
         "method": "GET",
     },
 ]
@@ -169,11 +172,13 @@ def ask(url: str, api: str = "forecast", tool_input: object = "{}", tool: str = 
     return response.json()
 
 
-def test_a_documented_empty_text_is_taken_for_a_number(serve: Callable[..., str]) -> None:
+def test_a_documented_text_is_taken_for_a_number_and_a_truth_value(serve: Callable[..., str]) -> None:
     """As the published server takes it; an empty text for another number is refused."""
     url = serve()
 
     assert ask(url, "stations", {"page": ""})["error"] == ""
+    assert ask(url, "stations", {"open": "1"})["error"] == ask(url, "stations", {"open": "0"})["error"] == ""
+    assert "must be True or False" in ask(url, "stations", {"open": "2"})["error"]
     assert "must be a number" in ask(url, tool_input={"city": "Oslo", "days": ""})["error"]
 
 
