@@ -1,9 +1,8 @@
-"""Makes run folders as `atc bench` writes them, for the tests of `atc report`: drawn from a seed, nothing is solved."""
+"""Makes run folders as `atc bench` writes them, for the tests of `atc report`: nothing is solved."""
 
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,21 +10,6 @@ from typing import Any
 __all__ = ["call", "metrics", "sample", "solution", "task", "write_run"]
 
 TOOLS = ("GET_search_movie", "GET_movie_movie_id_credits", "GET_person_person_id", "GET_movie_popular", "GET_trending")
-SUBJECTS = (
-    "The Silent Harbor",
-    "Titanic",
-    "the number one trending film",
-    "Ana Bell",
-    "La La Land",
-    "the top rated one",
-)
-QUESTIONS = (
-    "Who directed {}?",
-    "Give me the credits of {}.",
-    "When was {} released, and by whom?",
-    "What is {} about?",
-)
-ERRORS = ("call rejected", "data", "own mistake", "no answer", "no program", "refused", "limit")
 
 
 def call(index: int, tool: str, status: int = 200, **fields: Any) -> dict[str, Any]:
@@ -155,53 +139,42 @@ def write_run(folder: Path, tasks: Sequence[Mapping[str, Any]], times: bool = Tr
 
 
 def sample(folder: Path, count: int = 30, modes: Sequence[str] = ("attribute", "naive", "none")) -> list[Path]:
-    """A run for each mode over the same drawn tasks; what is revised more is solved more often and costs more."""
+    """A run for each mode over the same tasks, of which each mode leaves another quarter unsolved."""
     folders = []
-    for mode in modes:
-        chance = {"attribute": 0.8, "naive": 0.65}.get(mode, 0.5)
-        draw = random.Random(f"{mode}/{count}")
-        tasks = [_drawn(draw, number, mode, chance) for number in range(count)]
+    for place, mode in enumerate(modes):
+        tasks = [_varied(number, number + place, mode) for number in range(count)]
         folders.append(write_run(folder / mode, tasks, mode=mode, max_reflections=0 if mode == "none" else 3))
     return folders
 
 
-def _drawn(draw: random.Random, number: int, mode: str, chance: float) -> dict[str, Any]:
-    fixed = random.Random(number)
-    query = fixed.choice(QUESTIONS).format(fixed.choice(SUBJECTS))
-    gold = fixed.choice((1, 2, 2, 3, 3, 4, 7))
-    used = [TOOLS[n % len(TOOLS)] for n in range(gold)]
-    solved = draw.random() < chance - 0.04 * gold
-    reflections = 0 if mode == "none" else draw.choice((0, 0, 1, 2)) if solved else 3
-    answered = solved or draw.random() < 0.4
+def _varied(number: int, turn: int, mode: str) -> dict[str, Any]:
+    """One task with its figures; `turn` decides what becomes of it."""
+    tools = [TOOLS[place % len(TOOLS)] for place in range((1, 2, 3, 7)[number % 4])]
+    solved = turn % 4 != 0
+    answered = solved or number % 8 == 0
+    reflections = 0 if mode == "none" else turn % 3 if solved else 3
     attempts = []
-    for turn in range(reflections + 1):
-        last = turn == reflections
-        calls = [call(n, tool, 200 if (solved and last) or n < gold - 1 else 422) for n, tool in enumerate(used)]
-        lines = [f"step_{n} = {tool}(query={query[:24]!r}, page={n + 1})" for n, tool in enumerate(used)]
-        program = "\n".join([f"# attempt {turn + 1}", *lines, f"print(step_{gold - 1}['results'][0]['title'])", ""])
-        attempts.append({"program": program, "calls": calls})
-    prompt = (reflections + 1) * draw.randint(1800, 3200)
+    for attempt in range(reflections + 1):
+        last = solved and attempt == reflections
+        calls = [call(place, tool, 200 if last or place else 422) for place, tool in enumerate(tools)]
+        attempts.append({"program": f"# attempt {attempt + 1}\nprint({tools[0]}(query='Titanic'))\n", "calls": calls})
     figures = metrics(
         success=float(solved),
-        path=1.0 if solved else round((gold - 1) / gold, 4),
-        precision=round(draw.uniform(0.6, 1.0), 4),
+        path=float(solved) or 0.5,
         success_any=float(solved),
-        correct=None if number % 10 == 0 else solved and draw.random() < 0.9,
+        correct=None if number % 10 == 0 else solved,
         answered=answered,
-        prompt_tokens=prompt,
-        completion_tokens=(reflections + 1) * draw.randint(60, 160),
-        cached_tokens=prompt // 2,
+        prompt_tokens=(reflections + 1) * (1800 + 50 * number),
         model_calls=reflections + 1,
-        tool_calls=(reflections + 1) * gold,
+        tool_calls=(reflections + 1) * len(tools),
         reflections=reflections,
-        gold_calls=gold,
-        error=None if solved else "gold calls missing" if answered else draw.choice(ERRORS),
+        gold_calls=len(tools),
+        error=None if solved else "gold calls missing" if answered else ("data", "no answer")[number % 2],
     )
-    solved_so = solution(query, attempts, "Titanic (1997), directed by James Cameron" if answered else None)
     return task(
         f"tmdb-q{number:02d}",
-        query,
-        gold={"calls": dict.fromkeys(used, 1), "counted": False},
+        f"Who directed film {number}?",
+        gold={"calls": dict.fromkeys(tools, 1), "counted": False},
         metrics=figures,
-        solution=solved_so,
+        solution=solution("", attempts, "Titanic (1997), directed by James Cameron" if answered else None),
     )

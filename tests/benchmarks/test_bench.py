@@ -7,17 +7,14 @@ import json
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.profile import FEATURES
-from benchmarks.report.summary import TaskResult, summarize
 from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.references import query_hash
 from tests.benchmarks.bench_runs import (
     BOTH,
@@ -280,21 +277,3 @@ def test_files_are_found_under_atc_data(
     assert "atc data pull toolflow" in nothing.stderr
     assert complete.exit_code == 0, complete.stderr
     assert summary(tmp_path / "out")["tasks"] == 3
-
-
-def test_summary_takes_means_and_the_median() -> None:
-    """Measures in percent, costs as means, seconds as the median, which one slow task does not move."""
-    names = ("prompt_tokens", "completion_tokens", "model_calls", "tool_calls")
-    results = [
-        TaskResult(Metrics(*shares, **cast("Any", dict(zip(names, counts, strict=True)))), seconds)
-        for shares, counts, seconds in (
-            ((1, 1, 0.5, 1), (100, 10, 1, 2), 1.0),
-            ((0, 0.5, 1, 1), (300, 30, 4, 6), 100.0),
-            ((0, 0, 0, 0), (200, 20, 1, 0), 2.0),
-        )
-    ]
-    figures = summarize(results)
-
-    assert [figures[name] for name in ("success", "path", "precision", "success_any")] == [33.33, 50, 50, 66.67]
-    assert [figures[name] for name in ("prompt_tokens", "completion_tokens")] == [200, 20]
-    assert [figures[name] for name in ("model_calls", "tool_calls", "seconds")] == [2, 2.67, 2]

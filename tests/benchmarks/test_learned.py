@@ -118,26 +118,6 @@ def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(learned: Path,
     assert "--learned names no document of parcels" in result.stderr
 
 
-def test_results_with_and_without_are_not_mixed(learned: Path, tmp_path: Path) -> None:
-    """The settings have the file's name and hash."""
-    answers, plain, out = tmp_path / "answers.jsonl", tmp_path / "plain", tmp_path / "out"
-    dataset = open_dataset("tiny", None, ())
-    record(dataset, answers)
-    assert bench(plain, "--model", f"replay:{answers}").exit_code == 0
-    record(with_learned(dataset, [f"museum={learned}"]), answers)
-    options = ["--model", f"replay:{answers}", "--learned", f"museum={learned}"]
-    assert bench(out, *options).exit_code == 0
-
-    mixed = bench(plain, *options)
-    assert (mixed.exit_code, "learned-museum" in mixed.stderr) == (2, True)
-    sha256 = hashlib.sha256(learned.read_bytes()).hexdigest()
-    for name in ("config.json", "summary.json"):
-        files = json.loads((out / name).read_text())["files"]
-        assert files["learned-museum"] == {"file": "museum.learned.json", "sha256": sha256}
-        assert files["museum"] == dataset.files["museum"]
-        assert "learned-museum" not in json.loads((plain / name).read_text())["files"]
-
-
 @pytest.mark.parametrize(
     ("edit", "complaint"),
     [

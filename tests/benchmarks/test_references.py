@@ -132,17 +132,6 @@ def test_references_of_the_development_splits(data: Path, name: str) -> None:
     assert {file.stem for file in (FOLDER / name).iterdir()} == {task.id for task in dataset(name, data).tasks}
 
 
-@pytest.mark.parametrize("name", SPLITS)
-def test_no_reference_repeats_its_question(data: Path, name: str) -> None:
-    """A file is tied to its question by a hash; only names that are searched for stand in it."""
-    for task in dataset(name, data).tasks:
-        text = (FOLDER / name / f"{task.id}.py").read_text("utf-8").lower()
-        question = task.query.lower().split()
-        assert not any(" ".join(question[start : start + 7]) in text for start in range(max(len(question) - 6, 1))), (
-            task.id
-        )
-
-
 def test_the_shipped_tasks_need_one_to_ten_calls() -> None:
     """24 tasks of two APIs, some with writes, each with a reference; and no reference is left over."""
     data = dataset("tiny")

@@ -328,17 +328,6 @@ def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
     assert "| measure | a\\|\\<b\\> |" in file.read_text()
 
 
-def test_a_report_is_the_same_each_time(tmp_path: Path) -> None:
-    """The same runs give the same bytes."""
-    folders = sample(tmp_path, count=8)
-    texts = []
-    for name in ("one", "two"):
-        report(*folders, "--html", tmp_path / f"{name}.html", "--markdown", tmp_path / f"{name}.md")
-        texts.append([(tmp_path / f"{name}.{kind}").read_bytes() for kind in ("html", "md")])
-
-    assert texts[0] == texts[1]
-
-
 # --- the page
 
 

@@ -112,16 +112,6 @@ def test_a_gold_call_finds_its_tool() -> None:
             match_gold(trams, unknown)
 
 
-def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:
-    """`/search/films` can only be `/search/film`; that is done, and told once."""
-    wrong = {"query": "q", "solution": ["GET /search/films"]}
-    tasks, notes = read(write(tmp_path, [wrong, wrong]), protocol)
-
-    assert [task.gold for task in tasks] == [Gold({SEARCH: 1})] * 2
-    assert len(notes) == 1
-    assert "/search/films" in notes[0]
-
-
 @pytest.mark.parametrize(
     ("tasks", "complaint"),
     [

@@ -103,22 +103,12 @@ RIGHT = {
         "assert march and len(march) < len(moorings)\n"
         "print(len(march))",
     ),
-    "a name and a link": (
-        'Who looks after the mooring "west pier 4", and what is the e-mail address?',
-        ALL_MOORINGS + 'pier = next(m for m in moorings if m["name"].lower() == "west pier 4")\n'
-        'print(pier["warden"]["name"], pier["warden"]["email"])',
-    ),
     "an amount": (
         "Which free moorings are longer than 40 metres?",
         ALL_MOORINGS.replace("limit=50", "limit=50, state='free'")
         + "long = [m['name'] for m in moorings if m['length_m'] > 40]\n"
         "assert 0 < len(long) < len(moorings)\n"
         "print(', '.join(long))",
-    ),
-    "an amount as other languages write it, and a time": (
-        "Which free moorings are longer than 40,5 metres today at 12:30pm?",
-        ALL_MOORINGS.replace("limit=50", "limit=50, state='free'")
-        + "print(', '.join(m['name'] for m in moorings if m['length_m'] > 40.5))",
     ),
     "an identifier": (
         "What state is mooring MR-204 in?",

@@ -73,9 +73,7 @@ ALL = {
         [("Warm?", f"curl -X GET '{WEATHER}/data/2.5/weather?q=Xanadu&appid={{API_KEY}}'")],
         [
             ("Xanadu", [f"curl -X GET '{WEATHER}/data/2.5/weather?q=xan+adu&appid={{API_KEY}}&units=metric'"]),
-            ("Days", [f"curl -X GET '{WEATHER}/data/2.5/forecast?zip=00001,us&appid={{API_KEY}}'"]),
             ("Where?", [f"curl -X GET '{WEATHER}/geo/1.0/direct?q=Xanadu,KH&appid={{API_KEY}}'"]),
-            ("Air", [f"curl -X GET '{WEATHER}/data/2.5/air_pollution?lat=1&lon=2&appid={{API_KEY}}'"]),
         ],
     ),
     "cat": Files(
@@ -84,7 +82,6 @@ ALL = {
         [
             ("Drop 99", [f"curl -X DELETE '{CATS}/v1/favourites/99'"]),
             ("Like abc", [f"curl -X POST '{CATS}/v1/favourites' -d '{{\"image_id\": \"abc\"}}'"]),
-            ("Two cats", [f"curl -X GET '{CATS}/v1/images/search?limit=2&order=ASC'"]),
             ("No cats", [f"curl -X GET '{CATS}/v1/images/search?breed_ids=beng&category_ids=1'"]),
         ],
     ),
@@ -115,15 +112,6 @@ def test_labels_of_files_solve_their_tests_in_both_ways(name: str, tmp_path: Pat
         environment.reset(environment.tests[0])
         environment.act(environment.demonstrations[0].action)
         assert environment.score().value < 1
-
-
-def test_labels_that_do_not_run_are_left_out(tmp_path: Path) -> None:
-    """What is left of a test are the labels that solve it; several of those all count."""
-    with closing(open_original("home", HOME.write(tmp_path / "home"))) as environment:
-        assert [len(test.labels) for test in environment.tests] == [1, 1]
-    with closing(open_original("virtualhome", ALL["virtualhome"].write(tmp_path / "virtualhome"))) as environment:
-        assert environment.tests[0].labels[1] == "Agent.Find(novel)\nAgent.Grab(novel)"
-        assert environment.tests[0].programs[1] == 'Agent.Find("novel")\nAgent.Grab("novel")'
 
 
 def test_compat_takes_labels_that_the_released_evaluator_takes(tmp_path: Path) -> None:
@@ -209,9 +197,3 @@ def test_files_are_those_of_one_tool(arguments: Sequence[str], message: str, tmp
 
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
-
-
-def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
-    """The layout is said."""
-    with pytest.raises(UsageError, match=r"there is no file .*functions/\*; the folder to name has functions"):
-        open_original("home", tmp_path)

@@ -175,16 +175,6 @@ def test_names_of_ranges_follow_their_cells(worksheet: Worksheet, book: Workbook
     assert shown(worksheet, "F1") == "#NAME?"
 
 
-def test_a_workbook_has_room_for_so_many_cells(worksheet: Worksheet, sheet: Spreadsheet) -> None:
-    """More are refused, as Google refuses more than ten million."""
-    cells = "above the limit of 200000 cells"
-    with pytest.raises(SheetsError, match=cells):
-        worksheet.add_rows(10**9)
-    with pytest.raises(SheetsError, match=cells):
-        sheet.add_worksheet("Large", 10**6, 26)
-    sheet.add_worksheet("Small", 1000, 26)
-
-
 def test_worksheets_are_added(book: Workbook, worksheet: Worksheet, sheet: Spreadsheet) -> None:
     """They are added and copied, and their titles are unique."""
     sheet.add_worksheet("Notes", 5, 3)
