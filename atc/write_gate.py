@@ -129,7 +129,7 @@ class WriteGate:
                     'confirm_plan=… in Python, "background": true or "events": true over HTTP'
                 )
                 return False
-            if not self._confirm(plan):
+            if self._confirm(plan) is not True:  # a reason, or a coroutine, is no yes
                 self.declined = "the planned writes were not confirmed"
                 return False
         approved = plan.approved()
@@ -150,6 +150,8 @@ class WriteGate:
             executed = self.ledger.latest
             if executed is not None and executed.phase == "execute":
                 self.plan = executed.outcome()
+                states = {write.number: write for write in self.plan.writes}
+                self._approved = [(n, states[w.number] if n == self._programs else w) for n, w in self._approved]
 
     @property
     def unmade(self) -> tuple[str, ...]:
@@ -168,7 +170,8 @@ class WriteGate:
     def _adopt(self, plan: WritePlan, matches: dict[int, int]) -> None:
         """Hold the runs to come to a plan, each of whose writes is approved."""
         used = set(matches.values())
-        self._approved = [entry for index, entry in enumerate(self._approved) if index not in used]
+        earlier = [entry for index, entry in enumerate(self._approved) if index not in used]
+        self._approved = [entry for entry in earlier if entry[1].state != "approved"]
         self._approved += [(self._programs, write) for write in plan.writes]
         self.ledger.plan = self.plan = plan
 
@@ -220,6 +223,7 @@ def planned_writes(
                 request.base,
                 request.media_type,
                 tuple(values),
+                task=request.task,
             )
         )
     uncertain = tuple(
@@ -271,14 +275,21 @@ def _otherwise(
 
 
 def _matches(plan: WritePlan, approved: Sequence[_Approved]) -> Iterator[tuple[int, int]]:
-    """The writes of a plan that are approved already, by number, each with the place of its like in `approved`."""
+    """The writes of a plan that are approved already, by number, each with the place of its like in `approved`.
+
+    What was approved to come after another write needs a new yes where that one is left out, or comes later.
+    """
     matched: dict[int, int] = {}
     for write in plan.writes:
         for index, (plan_number, earlier) in enumerate(approved):
-            if index not in matched.values() and _is_same(write, plan_number, earlier, matched, approved):
+            if index in matched.values():
+                continue
+            if _is_same(write, plan_number, earlier, matched, approved):
                 matched[write.number] = index
                 yield write.number, index
-                break
+            elif earlier.state != "approved":
+                continue
+            break
 
 
 def _is_same(

@@ -22,9 +22,6 @@ from sandbox.truncation import cut_arguments, nested, size_of
 
 __all__ = ["CallPolicy"]
 
-_USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
-"""Headers that say nothing of what a call does."""
-
 _READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 """Media types of bodies that are shown by their values."""
 
@@ -185,17 +182,16 @@ class CallPolicy:
     def _refusal(self, bound: Bound, unsent: CallRecord) -> str | None:
         """The reason against sending a write; None if it may be sent.
 
-        Who is asked to confirm it sees its headers and cookies beside its arguments.
+        Who is asked to confirm what `requests` sends sees all of it, headers and cookies included.
         """
         if self._planned is not None:
             return self._planned.refusal(unsent.index)
         if unsent.style == "requests":
-            headers, cookies = bound.planned.headers, bound.planned.cookies
-            kind = header(headers, "content-type") or ""
-            hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
-            beside = {f"header {name}": text for name, text in headers.items() if name.lower() not in hidden}
-            beside |= {f"cookie {name}": text for name, text in cookies.items()}
-            unsent = replace(unsent, arguments={**unsent.arguments, **self._redactor.value(cut_arguments(beside))})
+            from sandbox.egress.write_plan import write_request
+
+            request = write_request(bound, self._redactor.value)
+            kind = {} if request.media_type in _READABLE else {"header Content-Type": request.media_type}
+            unsent = replace(unsent, arguments=_bounded({**request.fields, **kind}))
         why, tool = self._approval.refusal(unsent), bound.target.tool
         if why is not None and self._approval.writes == "deny" and tool is not None and tool.function is not None:
             return f"{why}; --trust-hints takes the server's word that it reads" if tool.function.reads else why
@@ -203,16 +199,18 @@ class CallPolicy:
 
     def _unsent(self, bound: Bound) -> CallRecord:
         """The record of a call before it is made."""
-        arguments = bound.arguments
-        if nested(arguments) or size_of(arguments) > MEMORY_LIMIT:
-            arguments = cut_arguments(arguments)
-        draft = self._recorder.note(bound.call)
-        return replace(draft, arguments=self._redactor.value(arguments), attempts=0, uncertain=False)
+        arguments = self._redactor.value(_bounded(bound.arguments))
+        return replace(self._recorder.note(bound.call), arguments=arguments, attempts=0, uncertain=False)
 
     def _key(self, bound: Bound) -> str:
         places = (credential.place for credential in self._signer.credentials_for(bound.target.tool))
         hidden = {(location, name.lower()) for location, name in places}
         return call_key(bound.target, bound.planned, hidden)
+
+
+def _bounded(arguments: dict[str, object]) -> dict[str, object]:
+    """Arguments for a record: as they are, but for large or deep ones."""
+    return cut_arguments(arguments) if nested(arguments) or size_of(arguments) > MEMORY_LIMIT else arguments
 
 
 def _new_key() -> str:

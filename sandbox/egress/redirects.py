@@ -54,7 +54,8 @@ def next_request(rules: EgressRules, current: NextRequest, status: int, url: str
         next_target: CallTarget | None = target._replace(path=same_path)
     else:
         next_target = rules.redirect_target(target, method, url)
-    if next_target is not None and method not in READS and _is_another(next_target, target, free):
+    is_moved = not free and (same_path is None or QueryPairs.of(url) != list(planned.query))
+    if next_target is not None and method not in READS and (is_moved or _is_another(next_target, target, free)):
         remedy = f"call {next_target.tool.name} itself" if next_target.tool is not None else "--writes allow lets it"
         return f"it redirects a {method} to {_shown(url)}, which nobody agreed to; {remedy}"
     if next_target is None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -19,7 +21,16 @@ from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
 from sandbox.egress.stages import PlannedRequest, QueryPairs
 
-__all__ = ["FORM", "body_value", "call_key", "grouped", "idempotency_header", "join_url", "request_arguments"]
+__all__ = [
+    "FORM",
+    "body_value",
+    "call_key",
+    "grouped",
+    "idempotency_header",
+    "join_url",
+    "request_arguments",
+    "unique_names",
+]
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -45,7 +56,9 @@ def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, 
     def add(location: str, values: Mapping[str, object]) -> None:
         for name, value in values.items():
             argument = names.get((location, name), name)
-            arguments[f"{location} {name}" if argument in arguments else argument] = value
+            while argument in arguments:
+                argument = f"{location} {argument}"
+            arguments[argument] = value
 
     add("query", grouped(planned.query))
     body = body_value(planned)
@@ -64,7 +77,7 @@ def body_value(planned: PlannedRequest) -> object:
         if media_type.partition(";")[0].strip().lower() == FORM:
             return grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
         with contextlib.suppress(ValueError, RecursionError):
-            return json.loads(content, object_pairs_hook=_unique_names)
+            return _json_value(content)
     text = beginning(content)
     return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
 
@@ -82,7 +95,20 @@ def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
     return values
 
 
-def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _json_value(content: bytes) -> Any:
+    """What a JSON body says to any service. Raises: ValueError: Services may differ on it; RecursionError."""
+    return json.loads(content.decode(), object_pairs_hook=unique_names, parse_float=_exact, parse_constant=_exact)
+
+
+def _exact(text: str) -> float:
+    """A number with a fraction. Raises: ValueError: It has no bounds, or more digits than all services keep."""
+    number = float(text)
+    if not math.isfinite(number) or Decimal(text) != Decimal(repr(number)):
+        raise ValueError(text)
+    return number
+
+
+def unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object. Raises: ValueError: A name is in it twice, and services differ on which one counts."""
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError("a name is given twice")
@@ -138,7 +164,7 @@ def _content(body: bytes | None, kind: str) -> list[object]:
             pairs = parse_qsl(body.decode("utf-8", _ANY_BYTES), keep_blank_values=True, errors=_ANY_BYTES)
             return ["form", sorted(pairs, key=lambda pair: pair[0])]
         try:
-            return ["json", json.loads(body)]
+            return ["json", _json_value(body)]
         except (ValueError, RecursionError):
             pass
     return ["bytes", kind, hashlib.sha256(body).hexdigest()]

@@ -21,7 +21,7 @@ from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
 from sandbox.egress.replies import header
 from sandbox.egress.request_content import body_value, grouped, join_url
-from sandbox.egress.stages import Bound
+from sandbox.egress.stages import Bound, QueryPairs
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
 
@@ -34,9 +34,7 @@ __all__ += ["WriteLedger", "WritePlan", "WriteRequest", "leaves_of", "text_of", 
 State = Literal["new", "approved", "done", "failed", "unknown"]
 Phase = Literal["plan", "execute"]
 
-_UNCOMPARED = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "user-agent"}
-)
+_UNCOMPARED = frozenset({"accept-encoding", "connection", "content-length", "content-type", "cookie"})
 """Headers that say nothing of what a write does, or that are compared by other means."""
 
 _PLACED = re.compile("(query|header|cookie|body) ")
@@ -69,8 +67,9 @@ class PlannedValue:
 class PlannedWrite:
     """A write of the planning run. `number` counts from 1 in the order of the calls; `call` is its index among them.
 
-    `state` is new (nobody has approved it), approved, done, failed (it was sent, and the service did nothing), or
-    unknown (it was sent, and the service may have done it).
+    `task` is the path of tasks that makes it, in which it keeps its turn. `state` is new (nobody has approved it),
+    approved, done, failed (it was sent, and the service did nothing), or unknown (it was sent, and the service may have
+    done it).
     """
 
     number: int
@@ -82,6 +81,7 @@ class PlannedWrite:
     media_type: str
     values: tuple[PlannedValue, ...]
     state: State = "new"
+    task: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,8 @@ class WriteDifference:
         """The difference in one line."""
         if self.number is None:
             return "stopped before it was sent: no such write is left in the approved plan"
+        if not self.values:
+            return f"stopped before it was sent: one before write {self.number} of the approved plan was not made"
         parts = [
             f"{readable_path(value.place)} is {_quoted(value.actual)}, planned {_quoted(value.planned)}"
             for value in self.values
@@ -167,6 +169,7 @@ class WriteRequest:
     base: str
     media_type: str
     fields: Mapping[str, object]
+    task: tuple[str, ...] = ()
 
 
 def write_request(bound: Bound, redacted: Callable[[Any], Any]) -> WriteRequest:
@@ -195,24 +198,27 @@ def write_request(bound: Bound, redacted: Callable[[Any], Any]) -> WriteRequest:
         values.update(_path_values(tool, planned.path))
         for name, value in grouped(planned.query).items():
             add("query", name, value)
-        if "\ufffd" in repr(planned.query):  # bytes that are no text
+        written = planned.query.written if isinstance(planned.query, QueryPairs) else None
+        is_flag = written is not None and any("=" not in part for part in written.split("&")) and written != ""
+        if is_flag or "\ufffd" in repr(planned.query):  # a name without a value, bytes that are no text
             values["query sha256"] = _sha256(join_url("", planned.query).encode())
-        skipped = _UNCOMPARED | ({bound.key.name.lower()} if bound.key is not None else set())
+        skipped = _UNCOMPARED | ({"accept"} if bound.call.style == "function" else set())  # it follows from the tool
         for name, text in planned.headers.items():
             if name.lower() not in skipped:
                 add("header", name, text)
         for name, text in planned.cookies.items():
             add("cookie", name, text)
         body = body_value(planned)
-        if isinstance(body, dict):
+        if isinstance(body, dict) and body:
             for name, value in body.items():
                 add("body", name, value)
         elif planned.body:
             values["body"] = body
         if planned.body and not _is_complete(planned.body, body):
             values["sha256"] = _sha256(planned.body)
-    url, kind = bound.url, _media_type(header(planned.headers, "content-type") or "")
-    return WriteRequest(tool.name if tool is not None else "", planned.method, url, target.base, kind, redacted(values))
+    kind, name = _media_type(header(planned.headers, "content-type") or ""), tool.name if tool is not None else ""
+    fields = redacted(values)
+    return WriteRequest(name, planned.method, bound.url, target.base, kind, fields, bound.call.task)
 
 
 def _path_values(tool: Tool | None, path: str) -> dict[str, str]:
@@ -226,8 +232,8 @@ def _path_values(tool: Tool | None, path: str) -> dict[str, str]:
 
 def _media_type(content_type: str) -> str:
     """A media type with its parameters, but for those that say nothing of what the body means."""
-    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
-    return "; ".join([kind, *(p for p in parameters if p != "charset=utf-8" and not p.startswith("boundary="))])
+    kind, *parameters = (part.strip() for part in content_type.split(";"))
+    return "; ".join([kind.lower(), *(text for text in parameters if text.lower() != "charset=utf-8")])
 
 
 def _sha256(content: bytes) -> str:
@@ -238,8 +244,7 @@ def _is_complete(content: bytes, value: object) -> bool:
     """Whether a value says all that a body has."""
     if isinstance(value, str):
         return len(content) <= BEGINNING and value.encode() == content
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return not any(sign in text for sign in ("\ufffd", "Infinity", "NaN"))
+    return "\ufffd" not in json.dumps(value, ensure_ascii=False, default=str)
 
 
 def leaves_of(value: object, place: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
@@ -355,12 +360,16 @@ class PlannedRun:
             return replace(self.plan, writes=tuple(writes), stopped=self.stopped)
 
     def _take(self, index: int) -> bool:
-        """Find the planned write that a write is, and use it up; False if there is none."""
-        used = {write.number for write in self._taken.values()}
-        for write in self.plan.writes:
-            if write.number not in used and not self._differences(write, self.requests[index]):
+        """Find the planned write that a write is, and use it up; False if there is none, or its turn has not come."""
+        used, request = {write.number for write in self._taken.values()}, self.requests[index]
+        for write in sorted(self.plan.writes, key=lambda write: write.task != request.task):
+            if write.number in used:
+                continue
+            if not self._differences(write, request):
                 self._taken[index] = write
                 return True
+            if write.task == request.task:  # threads take turns as they like, a single one keeps the order of the list
+                return False
         return False
 
     def _nearest(self, request: WriteRequest) -> WriteDifference:

@@ -22,7 +22,8 @@ POLICIES = ("ask", "allow", "deny", "simulate", "plan")
 
 Writes: TypeAlias = "Literal['ask', 'allow', 'deny', 'simulate'] | Callable[[CallRecord], bool | str] | WriteLedger"
 """What becomes of writes. A function is asked for each one, from another thread, and gives whether it may be sent, or
-why not; "ask" alone stands for a place where nobody can be asked. A ledger holds writes to a plan; it needs a journal.
+why not; anything but True and a text is a no. "ask" alone stands for a place where nobody can be asked. A ledger holds
+writes to a plan; it needs a journal.
 """
 
 _DENIED = "a write, which --writes deny refuses"
@@ -65,6 +66,6 @@ class WriteApproval:
             self._since = time.monotonic()
             try:
                 answer = self.writes(call)
-                return answer if isinstance(answer, str) else None if answer else _NOT_CONFIRMED
+                return answer if isinstance(answer, str) else None if answer is True else _NOT_CONFIRMED
             finally:
                 self._waited, self._since = self.waited, None

@@ -132,7 +132,7 @@ def run(options: _Options) -> None:
         asks = agent.writes not in (None, "allow")
         protocol = open_protocol(options.api, agent, asks=asks, verbose=options.verbose)
     if saved is not None and protocol is not None:
-        saved.check(protocol)
+        protocol = saved.check(protocol)
         _tell_sign_in(options, protocol, () if typed.api else options.api)
     base_url, now = agent.base_url, agent.now
     credentials = [credential(spec, protocol) for spec in agent.auth]

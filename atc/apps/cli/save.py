@@ -15,6 +15,7 @@ from atc.apps.cli import say
 from atc.apps.cli.options import DocumentOptions, argument, option, out_file, takes
 from atc.apps.cli.reachable import open_protocol
 from protocols.errors import UsageError
+from protocols.quoting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +69,8 @@ def _recorded(specs: Sequence[str], output: Path) -> list[str]:
             raise UsageError("a program that calls saved programs cannot be saved itself")
         if "@" in source.partition("://")[2].partition("/")[0]:
             raise UsageError("--api holds a user name or password, which the program would keep; save it to a file")
+        if "://" in source and "?" in source:
+            say(f"the file keeps the query of --api {visible(spec)}: save the document to a file if that is a secret")
         head, colon, path = source.rpartition("functions:")
         if Path(path).is_file() and not head:
             source = f"{colon}{os.path.relpath(Path(path).resolve(), output.parent.resolve())}"

@@ -6,13 +6,13 @@ The data is a literal named SAVED. It is read from the syntax tree; nothing of t
 from __future__ import annotations
 
 import ast
-import builtins
 import keyword
 import math
 import os.path
 import pprint
 import re
 import shlex
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -27,8 +27,8 @@ from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from atc.solution import Solution
 from protocols.errors import ProgramRefused, UsageError
-from protocols.model import Protocol
-from protocols.naming import split_namespace
+from protocols.model import LeftOut, Protocol
+from protocols.naming import RESERVED, split_namespace
 from protocols.quoting import shorten, visible
 from sandbox.language.parsing import parse_program
 from sandbox.language.policy import compile_program
@@ -40,6 +40,7 @@ _ANSWER_WIDTH = 200
 """Characters of the recorded answer in the docstring; the data has all of it."""
 
 TYPES: Mapping[ParameterType, type[str | int | float]] = {"str": str, "int": int, "float": float}
+_DEFAULTS: Mapping[ParameterType, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
 _PLACEHOLDERS: Mapping[ParameterType, str] = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
 
 
@@ -77,7 +78,7 @@ class SavedProgram:
         about = (
             f"{self.title}: {visible(self.question)}\n\n"
             f"Made by `atc save` on {self.date}; it runs in the sandbox, without a model:\n\n"
-            f"    atc run {name}{example}\n\n"
+            f"    atc run {shlex.quote(visible(name))}{example}\n\n"
             f"{_NAME} is data for that command.\n"
         )
         data = {key: value for key, value in asdict(self).items() if key != "source"}
@@ -86,11 +87,12 @@ class SavedProgram:
         return f"{docstring}\n\n{_NAME} = {literal}\n\n\n{self.source}\n"
 
     def program(self, arguments: Mapping[str, Value]) -> str:
-        """The program that calls the function with these arguments; the others have their defaults.
+        """The program that calls the function with these arguments; the others have the defaults that are shown.
 
         Its lines have the numbers that they have in the file.
         """
-        passed = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        values = {parameter.name: parameter.default for parameter in self.parameters} | dict(arguments)
+        passed = ", ".join(f"{name}={value!r}" for name, value in values.items())
         return f"{self.source.rstrip()}\n\n\n{self.function}({passed})\n"
 
     def api_from(self, folder: Path) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ class SavedProgram:
                 raise UsageError(f"the program calls {visible(spec)}; name that with --api, if you trust it")
             if not source.startswith(("http://", "https://")):
                 path = Path(os.path.normpath(Path.cwd() / folder / source))  # `./functions:x.py` is a file
-                if not path.is_file():
+                if not _is_file(path):
                     raise UsageError(
                         f"the program names the document {visible(str(path))}, which is not there; name it with --api"
                     )
@@ -113,18 +115,29 @@ class SavedProgram:
             specs.append(f"{namespace}={source}" if namespace else source)
         return tuple(specs)
 
-    def check(self, protocol: Protocol) -> None:
-        """Raises: UsageError: The API lacks what the program relies on, which is named, or the user left it out."""
+    def check(self, protocol: Protocol) -> Protocol:
+        """The API as the program may use it: of its writes, those that the file names, which decide who is asked.
+
+        Raises: UsageError: The API lacks what the program relies on, which is named, or the user left it out.
+        """
         for name in self.contracts:
             if (why := protocol.why_left_out(name)) is not None:
                 raise UsageError(f"the program calls {name}: {why}")
-        problems = [] if protocol.digest == self.digest else broken_contracts(self.contracts, protocol)
-        if problems:
+        if problems := broken_contracts(self.contracts, protocol):
             listed = "\n".join(f"- {problem}" for problem in problems)
             raise UsageError(
                 f"{protocol.title} has changed since {self.date}, and the program relies on what is gone:\n{listed}\n"
                 "Solve the question anew with `atc solve --out FILE`, and save that"
             )
+        named = {*self.contracts, *protocol.value_classes}
+        unnamed = {tool.name: tool for tool in protocol.tools if tool.writes and tool.name not in named}
+        reason = f"because the {_NAME} of the file does not name it"
+        left_out = [
+            LeftOut(t.method, t.path, t.name, reason, t.operation_id, namespace=t.namespace, chosen=True)
+            for t in unnamed.values()
+        ]
+        kept = protocol.only(tool.name for tool in protocol.tools if tool.name not in unnamed)
+        return replace(kept, left_out=(*protocol.left_out, *left_out))
 
     def usage(self) -> str:
         """The parameters, a line each."""
@@ -165,13 +178,8 @@ def save_program(
     contracts = contracts_of(original, protocol, run)
     if not contracts:
         raise UsageError("the program calls no tool of the API; there is nothing to save")
-    function = re.sub(r"\W", "_", name)
-    if (
-        not function.isidentifier()
-        or keyword.iskeyword(function)
-        or hasattr(builtins, function)
-        or function in protocol
-    ):
+    function = re.sub(r"\W", "_", unicodedata.normalize("NFKC", name))  # as Python reads a name
+    if not function.isidentifier() or function[0] == "_" or function in RESERVED | {_NAME} or function in protocol:
         function = "answer_question"
     saved = SavedProgram(
         "atc-saved-1",
@@ -254,9 +262,23 @@ def parse_saved(text: str, where: str) -> SavedProgram | None:
         raise UsageError(f"{where}: its {_NAME} is damaged ({why}); save the solution anew") from None
     names = [parameter.name for parameter in saved.parameters]
     is_twice = len(set(names)) < len(names)
-    if is_twice or not all(n.isidentifier() and not keyword.iskeyword(n) for n in (saved.function, *names)):
+    if is_twice or not all(map(_is_name, (saved.function, *names))):
         raise UsageError(f"{where}: its {_NAME} is damaged (a name is none, or is there twice); save the solution anew")
+    if wrong := [p.name for p in saved.parameters if not isinstance(p.default, _DEFAULTS[p.type])]:
+        raise UsageError(f"{where}: its {_NAME} is damaged (the default of {wrong[0]} has another type); save it anew")
     return saved
+
+
+def _is_name(text: str) -> bool:
+    """Whether Python reads a text as that name, and as no other one."""
+    return text.isidentifier() and not keyword.iskeyword(text) and unicodedata.normalize("NFKC", text) == text
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
 
 
 @cache
@@ -283,6 +305,8 @@ def parse_arguments(saved: SavedProgram, words: Sequence[str], where: str) -> di
             if not waiting:
                 raise _wrong(saved, f"{word} needs a value")
             value = waiting.pop(0)
+            if value.startswith("--"):  # the command may have taken the value itself for one of its options
+                raise _wrong(saved, f"{word} has no value before {visible(value)}; a value with -- is {word}=VALUE")
         arguments[parameter.name] = _converted(saved, parameter, value)
     return arguments
 

@@ -47,8 +47,7 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
             raise UsageError(
                 f"{file}: another program of the folder is called {saved.function}, too; rename its function"
             )
-        protocol = protocols[file]
-        saved.check(protocol)
+        protocol = saved.check(protocols[file])
         functions[saved.function] = _function(saved, protocol, auth)
         reads += [saved.function] * _only_reads(saved, protocol)
     protocol = Protocol.from_functions(functions, name=f"saved programs in {folder}", reads=reads)
@@ -68,6 +67,8 @@ def _programs(folder: Path, files: Sequence[Path]) -> dict[Path, SavedProgram]:
     programs: dict[Path, SavedProgram] = {}
     for file in files:
         try:
+            if not file.is_file():
+                raise OSError("it is no file")  # a pipe would be waited for
             saved = parse_saved(read_bounded(file), str(file))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{file} cannot be read: {error}") from None

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from atc.modes import parse
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
+from sandbox.egress.request_content import unique_names
 
 __all__ = [
     "MAX_BODY",
@@ -132,7 +133,7 @@ def read_plan_answer(body: bytes) -> PlanDecision:
 
 def _read(kind: type[Body], body: bytes, example: str) -> Body:
     try:
-        data: Any = json.loads(body)
+        data: Any = json.loads(body, object_pairs_hook=unique_names)  # a proxy may read the first
     except (ValueError, RecursionError) as error:
         raise BadRequestError(400, f"the body is no JSON: {error}") from None
     if not isinstance(data, dict):

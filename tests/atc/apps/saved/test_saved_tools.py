@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,15 +92,16 @@ def test_a_saved_program_that_claims_to_read_writes_nothing(weather: LocalAPI, t
     """A file may be a stranger's: what it says of its calls decides that nobody is asked, and so no write is sent."""
     file = tmp_path / "tools" / "warn.py"
     text = file.read_text()
-    file.write_text(text.replace("'method': 'POST'", "'method': 'GET'"))
-    assert file.read_text() != text
     (tmp_path / "own.py").write_text('print(warn(text="Snow"))')
     place = ["--api", f"saved:{tmp_path / 'tools'}", "--auth", "bearer:env:TOKEN"]
+    file.write_text(text.replace("'method': 'POST'", "'method': 'GET'"))
+    changed = atc("run", tmp_path / "own.py", *place)
+    file.write_text(re.sub(r"'contracts': .*?'answer'", "'contracts': {}, 'answer'", text, flags=re.DOTALL))
+    unnamed = atc("run", tmp_path / "own.py", *place, "--writes", "deny")
 
-    result = atc("run", tmp_path / "own.py", *place, "--writes", "deny")
-    assert result.exit_code == 1
-    assert "POST_alerts: a write, which --writes deny refuses" in result.stderr
-    assert weather.requests == []
+    assert (changed.exit_code, unnamed.exit_code, weather.requests) == (2, 1, [])
+    assert "POST_alerts was GET /alerts and is POST /alerts now" in changed.stderr
+    assert "was left out because the SAVED of the file does not name it" in unnamed.stderr
 
 
 def test_what_fails_in_a_saved_program_is_an_error_of_its_call(weather: LocalAPI, tmp_path: Path) -> None:
