@@ -28,6 +28,7 @@ __all__ = [
     "grouped",
     "idempotency_header",
     "join_url",
+    "media_type",
     "request_arguments",
     "unique_names",
 ]
@@ -82,6 +83,12 @@ def body_value(planned: PlannedRequest) -> object:
     return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
 
 
+def media_type(content_type: str) -> str:
+    """A media type with its parameters, but for the encoding that all take anyway."""
+    kind, *parameters = (part.strip() for part in content_type.split(";"))
+    return "; ".join([kind.lower(), *(text for text in parameters if text.lower() not in ("", "charset=utf-8"))])
+
+
 def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
     """Pairs by name; a repeated name has all its values."""
     values: dict[str, Any] = {}
@@ -132,7 +139,7 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
         hidden: Places of credentials: ("header", "query" or "cookie", name in lower case).
     """
     headers = {name.lower(): value for name, value in planned.headers.items()}
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind, _, parameters = media_type(headers.get("content-type", "")).partition("; ")
     skipped = {name for place, name in hidden if place == "header"} | _OURS
     if any(wide in headers.get("accept", "") for wide in ("json", "*/*")):  # what is asked for where nobody says
         skipped |= {"accept"}
@@ -151,6 +158,7 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
         sorted([name, value] for name, value in planned.cookies.items() if ("cookie", name.lower()) not in hidden),
         _content(planned.body, kind),
         planned.redirects or planned.writes,
+        *([parameters] if parameters else []),  # another charset or boundary makes another body of the same bytes
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -20,7 +20,7 @@ from protocols.json_path import Step, readable_path
 from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
 from sandbox.egress.replies import header
-from sandbox.egress.request_content import body_value, grouped, join_url
+from sandbox.egress.request_content import body_value, grouped, join_url, media_type
 from sandbox.egress.stages import Bound, QueryPairs
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
@@ -216,7 +216,7 @@ def write_request(bound: Bound, redacted: Callable[[Any], Any]) -> WriteRequest:
             values["body"] = body
         if planned.body and not _is_complete(planned.body, body):
             values["sha256"] = _sha256(planned.body)
-    kind, name = _media_type(header(planned.headers, "content-type") or ""), tool.name if tool is not None else ""
+    kind, name = media_type(header(planned.headers, "content-type") or ""), tool.name if tool is not None else ""
     fields = redacted(values)
     return WriteRequest(name, planned.method, bound.url, target.base, kind, fields, bound.call.task)
 
@@ -228,12 +228,6 @@ def _path_values(tool: Tool | None, path: str) -> dict[str, str]:
         if variables is not None and not any("\ufffd" in value for value in variables.values()):
             return variables
     return {"path": path}
-
-
-def _media_type(content_type: str) -> str:
-    """A media type with its parameters, but for those that say nothing of what the body means."""
-    kind, *parameters = (part.strip() for part in content_type.split(";"))
-    return "; ".join([kind.lower(), *(text for text in parameters if text.lower() != "charset=utf-8")])
 
 
 def _sha256(content: bytes) -> str:
