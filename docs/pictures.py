@@ -1,29 +1,34 @@
 """Draw the views of solves as SVG: `python docs/pictures.py`.
 
-`doubtful.svg` has an answer with a finding against it, and `tree.svg` the tree of a search.
+`doubtful.svg` has an answer with a finding against it, `tree.svg` the tree of a search, and `tui.svg` a stored solution
+with one revision in `atc tui`.
 The cinema sample is simulated and the model is scripted. Pictures of the same solve differ only in times.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
+from textual.widgets import TabPane
 
 from atc.agent import Agent
+from atc.apps.tui.browser import SolutionBrowser
 from atc.apps.tui.live import LiveView
 from atc.events import EventSink
-from atc.files import write_text
+from atc.files import write_json, write_text
 from atc.models.base import Completion, Message, Usage
 from atc.solution import Solution
 from protocols import load
 from protocols.samples import sample
 from protocols.simulator import Simulator
 
-__all__ = ["draw", "solved"]
+__all__ = ["draw", "draw_browser", "solved"]
 
 QUESTION = "Who directed The Silent Harbor?"
 PROGRAM = """film = GET_films(query="The Silent Harbor")["films"][0]
@@ -31,6 +36,7 @@ credits = GET_films_filmId_credits(filmId=film["filmId"])
 names = [person["name"] for person in credits[%s]
 print(names[0])
 """
+REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
 DOUBTFUL = ('"cast"]',)
 
 SEARCH = (
@@ -76,6 +82,7 @@ class _ScriptedModel:
 
 
 PICTURES: Mapping[str, _Picture] = {
+    "tui.svg": _Picture("attribute", [PROGRAM % selection for selection in REPAIRED]),
     "doubtful.svg": _Picture("attribute", [PROGRAM % selection for selection in DOUBTFUL]),
     "tree.svg": _Picture("dfsdt", SEARCH),
 }
@@ -102,7 +109,26 @@ def solved(mode: str, messages: Sequence[str], on_event: EventSink = lambda even
             return agent.solve(QUESTION)
 
 
+def draw_browser(picture: _Picture) -> str:
+    """The attempts of a stored solution in `atc tui`, as SVG."""
+
+    async def drawn(place: Path) -> str:
+        app = SolutionBrowser(place)
+        async with app.run_test(size=(110, 24)) as pilot:
+            while not app.screen.query(TabPane):
+                await pilot.pause(0.05)
+            await pilot.press("2")
+            await pilot.pause(0.2)
+            return app.export_screenshot(title="atc tui")
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "solution.json"
+        write_json(file, solved(picture.mode, picture.messages).to_json())
+        return asyncio.run(drawn(file))
+
+
 if __name__ == "__main__":
     docs = Path(__file__).parent
     for name, picture in PICTURES.items():
-        write_text(docs / name, draw(picture.mode, picture.messages))
+        browsed = name == "tui.svg"
+        write_text(docs / name, draw_browser(picture) if browsed else draw(picture.mode, picture.messages))

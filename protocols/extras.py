@@ -65,5 +65,5 @@ def install_command(extra: str) -> str:
 
 
 def needs_extra(subject: str, extra: str) -> str:
-    """The sentence for what an extra is missing for; `subject` is its first words, such as `atc mcp serve`."""
+    """The sentence for what an extra is missing for; `subject` is its first words, such as `atc tui`."""
     return f"{subject} needs the extra `{extra}`: {install_command(extra)}"

@@ -77,6 +77,7 @@ HEAVY = (
     "openai",
     "networkx",
     "rich",
+    "textual",
     "RestrictedPython",
 )
 API_NAMES = ("tmdb", "moviedb", "spotify")

@@ -71,7 +71,7 @@ def test_the_core_is_small() -> None:
     assert not LATE & sizes.keys()
 
 
-@pytest.mark.parametrize("extras", ["", "openai", "auth,mcp,serve,trace"])
+@pytest.mark.parametrize("extras", ["", "openai", "auth,mcp,serve,trace,tui"])
 def test_no_package_is_under_the_gpl(extras: str) -> None:
     """Every package says a licence, and none is the GPL, the LGPL or the AGPL."""
     licences = {name: licence(package) for name, package in required(extras).items()}

@@ -49,7 +49,7 @@ def test_commands_are_listed_by_what_they_are_for() -> None:
         elif row := re.match(r"  (\w+)  ", line):
             sections[list(sections)[-1]].append(row[1])
 
-    assert sections["Ask:"] == ["solve", "chat", "trace", "save", "run"]
+    assert sections["Ask:"] == ["solve", "chat", "tui", "trace", "save", "run"]
     assert sections["Your API:"] == ["init", "explain", "check", "simulate", "probe", "contract", "doctor"]
     assert sections["Serve:"] == ["serve", "mcp"]
     assert sections["Models:"] == ["model"]

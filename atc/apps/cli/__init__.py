@@ -35,7 +35,7 @@ claim()  # this process is ours: what lies in the working folder hides no comman
 __all__ = ["CONFIG", "main", "print_json", "say"]
 
 SECTIONS = {
-    "Ask": ("solve", "chat", "trace", "save", "run"),
+    "Ask": ("solve", "chat", "tui", "trace", "save", "run"),
     "Your API": ("init", "explain", "check", "simulate", "probe", "contract", "doctor"),
     "Serve": ("serve", "mcp"),
     "Models": ("model",),

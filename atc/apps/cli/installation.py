@@ -27,6 +27,7 @@ _EXTRAS = {
     "retrieval": "the choice of tools for a question; every engine brings it",
     "mcp": "tools of an MCP server, `atc mcp serve`",
     "serve": "`atc serve`",
+    "tui": "`atc tui`",
     "trace": "OpenTelemetry spans",
     "auth": "OAuth 2 and keyring as sources of --auth",
     "train": "`atc train`, `atc retrieve train`",

@@ -9,23 +9,19 @@ from typing import Any
 
 import pytest
 
+from atc.apps.tui.stored import stored_solutions
 from atc.files import write_json
 from atc.solution import Solution
 from atc.solution_file import read_solution
-from docs.pictures import PICTURES, PROGRAM, solved
+from docs.pictures import PICTURES, solved
 from protocols.errors import UsageError
 
-REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
-SOLVES = {
-    "a revision": ("attribute", [PROGRAM % selection for selection in REPAIRED]),
-    **{name: (picture.mode, picture.messages) for name, picture in PICTURES.items()},
-}
 
-
-@pytest.fixture(scope="module", params=SOLVES)
+@pytest.fixture(scope="module", params=list(PICTURES))
 def solution(request: pytest.FixtureRequest) -> Solution:
     """A solve with a revision, with a doubtful answer, and by a search."""
-    return solved(*SOLVES[request.param])
+    picture = PICTURES[request.param]
+    return solved(picture.mode, picture.messages)
 
 
 def test_a_solution_comes_back_whole(solution: Solution, tmp_path: Path) -> None:
@@ -41,7 +37,8 @@ def test_a_solution_comes_back_whole(solution: Solution, tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def repaired() -> str:
     """The JSON of a solve with a revision."""
-    return json.dumps(solved(*SOLVES["a revision"]).to_json())
+    picture = PICTURES["tui.svg"]
+    return json.dumps(solved(picture.mode, picture.messages).to_json())
 
 
 def without_calls(data: dict[str, Any]) -> None:
@@ -91,10 +88,37 @@ def test_another_file_is_refused(text: str, message: str, tmp_path: Path) -> Non
 
 
 def test_a_file_of_any_size_is_no_load(tmp_path: Path) -> None:
-    """A file that is too large for a solution is not read."""
+    """A file that is too large for a solution is not read; in a list it stands with its reason."""
     file = tmp_path / "large.json"
     with file.open("wb") as large:
         large.truncate(2**40)  # takes no room on the disk
 
     with pytest.raises(UsageError, match="has more than 268435456 bytes, and no solution has"):
         read_solution(file)
+    assert [stored.problem for stored in stored_solutions(tmp_path) if stored] == [
+        "has more than 268435456 bytes, and no solution has"
+    ]
+
+
+def test_a_folder_is_searched(tmp_path: Path) -> None:
+    """Solutions lie at any depth. Hidden files, other JSON, pipes and loops of links are no solutions; a damaged one is
+    listed with its reason, and a missing end of a link too."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".hidden").mkdir()
+    good = {"query": "q", "status": "answered", "attempts": [{"calls": [1, 2]}, 3], "usage": {"prompt_tokens": 7}}
+    for place in ("a/b/one.json", ".hidden/two.json", ".three.json"):
+        write_json(tmp_path / place, good)
+    (tmp_path / "list.json").write_text("[]")
+    (tmp_path / "half.json").write_text('{"query')
+    write_json(tmp_path / "usage.json", {**good, "usage": 3})
+    (tmp_path / "a" / "loop").symlink_to(tmp_path)
+    (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
+    found = list(stored_solutions(tmp_path))
+    listed = {stored.name: stored for stored in found if stored is not None}
+
+    assert found.count(None) == 1
+    assert sorted(listed) == ["a/b/one.json", "gone.json", "half.json", "usage.json"]
+    assert (listed["a/b/one.json"].calls, listed["a/b/one.json"].tokens) == (2, 7)
+    assert listed["half.json"].problem.startswith("is no JSON: ")
+    assert listed["usage.json"].problem == "is damaged: its attempts are no list, or its usage no object"
+    assert listed["gone.json"].status == "damaged"
