@@ -56,11 +56,11 @@ class SimulatedReply:
 
 
 class RequestError(Exception):
-    """The error response to a request; `wait` is its Retry-After in seconds, 0 for none."""
+    """The error response to a request."""
 
-    def __init__(self, status: int, message: str, wait: int = 0) -> None:
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
-        self.status, self.wait = status, wait
+        self.status = status
 
 
 def encode(reply: SimulatedReply) -> EncodedAnswer:
