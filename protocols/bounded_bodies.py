@@ -11,9 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
 
-__all__ = ["async_bound", "bound"]
-
-_MIB = 1 << 20
+__all__ = ["async_bound", "bound", "more_than"]
 
 
 def bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[Any], None]:
@@ -24,7 +22,7 @@ def bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[Any], 
     """
 
     def hook(response: Any) -> None:
-        read, limit = response.iter_bytes, _Limit(response, most, of_stream, error)
+        read, limit = response.iter_bytes, _Limit(of_stream if _is_event_stream(response) else most, most, error)
 
         def parts(chunk_size: int | None = None) -> Iterator[bytes]:
             return map(limit.counted, read(chunk_size))
@@ -34,11 +32,13 @@ def bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[Any], 
     return hook
 
 
-def async_bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[Any], Awaitable[None]]:
-    """The same for an asynchronous client."""
+def async_bound(most: int, error: type[Exception]) -> Callable[[Any], Awaitable[None]]:
+    """The same for an asynchronous client, whose reader of event streams has a bound of its own."""
 
     async def hook(response: Any) -> None:
-        read, limit = response.aiter_bytes, _Limit(response, most, of_stream, error)
+        if _is_event_stream(response):
+            return
+        read, limit = response.aiter_bytes, _Limit(most, most, error)
 
         async def parts(chunk_size: int | None = None) -> AsyncIterator[bytes]:
             async with aclosing(read(chunk_size)) as source:
@@ -50,13 +50,15 @@ def async_bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[
     return hook
 
 
+def _is_event_stream(response: Any) -> bool:
+    return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
+
+
 class _Limit:
     """Counts the bytes of a body, and those of the line that has not ended."""
 
-    def __init__(self, response: Any, most: int, of_stream: int, error: type[Exception]) -> None:
-        self._line_limit = most
-        media_type = str(response.headers.get("content-type", "")).lower()
-        self._limit = of_stream if media_type.startswith("text/event-stream") else most
+    def __init__(self, whole: int, line: int, error: type[Exception]) -> None:
+        self._limits = whole, line
         self._error = error
         self._size = self._line = 0
 
@@ -64,7 +66,12 @@ class _Limit:
         """The part, counted. Raises: the error of the hook."""
         self._size += len(part)
         self._line = self._line + len(part) if b"\n" not in part else len(part) - part.rindex(b"\n")
-        for size, limit, what in ((self._size, self._limit, "it"), (self._line, self._line_limit, "a line of it")):
+        for size, limit in zip((self._size, self._line), self._limits, strict=True):
             if size > limit:
-                raise self._error(f"{what} has more than {limit // _MIB} MiB")
+                raise self._error(more_than(limit))
         return part
+
+
+def more_than(most: int) -> str:
+    """The words for a body, or a line of one, that has more bytes: `it has more than 16 MiB`."""
+    return f"it has more than {most >> 20} MiB"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from protocols.bounded_bodies import async_bound, more_than
 from protocols.calls.credentials import Credential, RequestToSign, ServerVariable
 from protocols.calls.redaction import redact
 from protocols.errors import APIError, ATCError, UsageError
@@ -29,6 +30,7 @@ from protocols.extras import needs_extra
 from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
 from protocols.mcp.address import MCPAddress
 from protocols.mcp.any_content import BROKEN, with_any_content
+from protocols.mcp.bounded_lines import BOUNDED_LINES, MOST_BYTES
 from protocols.mcp.results import value_of
 from protocols.quoting import MOST_TITLE, one_line, words_of_service
 
@@ -225,6 +227,8 @@ class _Session:
             result: types.CallToolResult = self._do(remaining, self._call, name, arguments)
             return result
         except MCPError as error:
+            if error.message.endswith((more_than(MOST_BYTES), f"exceeded the {MOST_BYTES} byte limit.")):
+                raise NoReplyError(f"more than {MOST_BYTES >> 20} MiB came; ask the tool for less") from None
             if error.code == types.CONNECTION_CLOSED or self._life.done():
                 self._over = True
                 raise NoReplyError(self._ended()) from None
@@ -324,7 +328,8 @@ class _Session:
         from mcp.client.streamable_http import streamable_http_client
 
         if output is None:
-            transport = streamable_http_client(self._address.url, http_client=self._http_client())
+            client = self._http_client()
+            transport = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MOST_BYTES)
             return Client(with_any_content(transport), cache=None, message_handler=self._on_message)
         program = self._address.command[0]
         if shutil.which(program) is None:
@@ -332,7 +337,9 @@ class _Session:
         command = [*("-I", "-S", "-c", _DIES_WITH_US), *self._address.command]
         variables = {sent.name: sent.value for sent in self._credentials if isinstance(sent, ServerVariable)}
         locale = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "LC_CTYPE", "TZ")}
-        parameters = StdioServerParameters(command=sys.executable, args=command, env=locale | variables)
+        parameters = StdioServerParameters(
+            command=sys.executable, args=command, env=locale | variables, encoding=BOUNDED_LINES
+        )
         transport = stdio_client(parameters, output.theirs)
         return Client(with_any_content(transport), cache=None, message_handler=self._on_message)
 
@@ -360,7 +367,11 @@ class _Session:
                     sign(request)
                     yield request
 
-        return create_mcp_http_client(auth=_SignIn())
+        client = create_mcp_http_client(auth=_SignIn())
+        client.event_hooks = {
+            "response": [async_bound(MOST_BYTES, httpx2.StreamError)]
+        }  # the SDK makes a failure of it
+        return client
 
     async def _list(self) -> ServerListing:
         broken: dict[str, str] = {}
@@ -377,17 +388,20 @@ class _Session:
         """The tools of all pages; where the pages have no end, those so far and what is wrong. `broken` gets others."""
         tools: dict[str, types.Tool] = {}
         cursors: list[str | None] = [None]
-        end = time.monotonic() + _PAGES
+        end, size = time.monotonic() + _PAGES, 0
         while self._client.server_capabilities.tools is not None:
             page = await self._client.list_tools(cursor=cursors[-1])
             broken.update((page.meta or {}).get(BROKEN, ()))
             for tool in page.tools:
                 tools.setdefault(tool.name, tool)
+                size += len(tool.model_dump_json())
             if not page.next_cursor:
                 break
             if page.next_cursor in cursors:
                 return list(tools.values()), "sends the same page of its tools again and again"
             cursors.append(page.next_cursor)
+            if size > MOST_BYTES:
+                return list(tools.values()), f"lists more than {MOST_BYTES >> 20} MiB of tools"
             if len(cursors) > _MOST_PAGES or len(tools) > _MOST_TOOLS or time.monotonic() > end:
                 return list(tools.values()), "sends pages of its tools without end"
         return list(tools.values()), ""
