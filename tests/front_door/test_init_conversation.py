@@ -53,7 +53,7 @@ def test_enter_to_every_question_ends_with_an_answer(
         code, screen = converse(
             ("Which API document?", ""),
             ("Where is the API?", ""),
-            ("The variable that holds the credential bearerAuth [SHOP_TOKEN]", ""),
+            ("Variable with the credential bearerAuth for http://127.0.0.1:", ""),
             ("Which ones?", ""),
             ("Writes (ask, plan, deny) [ask]", ""),
             ("Run it now?", ""),
@@ -79,8 +79,8 @@ def test_other_answers_are_in_the_file(folder: Path) -> None:
         code, screen = converse(
             ("Which API document? A file, its address, or the address of the API:", api.url.removeprefix("http://")),
             ("Where is the API?", api.url),
-            ("credential token [WEATHER_TOKEN]", "hunter2-is-typed"),
-            ("credential token [WEATHER_TOKEN]", "MY_WEATHER"),
+            (f"credential token for {api.url} [WEATHER_TOKEN]", "hunter2-is-typed"),
+            ("[WEATHER_TOKEN]", "MY_WEATHER"),
             ("Which ones?", "3"),
             ("Which ones?", "1"),
             ("Writes", "plan"),

@@ -152,7 +152,7 @@ def test_the_configuration_takes_what_the_file_of_the_folder_says(shop: Path, mo
     """The client starts elsewhere, so that the file is named; its document and its credential are checked."""
     monkeypatch.delenv("ATC_CONFIG")
     monkeypatch.setenv("ATC_HOME", str(shop / "home"))
-    assert CliRunner().invoke(main, ["init", "openapi.yaml"]).exit_code == 0
+    assert CliRunner().invoke(main, ["init", "openapi.yaml", "--auth", *AUTH]).exit_code == 0
 
     for words in ((), ("--api", "openapi.yaml")):
         code, printed, note = config(*words)

@@ -74,7 +74,7 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """What goes into the file. `auth` holds what --auth or a question named; None for what the document needs."""
+    """What goes into the file. `auth` holds what --auth or a question named; None where the user named nothing."""
 
     spec: str
     protocol: Protocol
@@ -89,10 +89,19 @@ class _Setup:
     @property
     def variables(self) -> list[str]:
         """The environment variables of the credentials."""
-        auth = (
-            self.auth if self.auth is not None else [_credentials(self.protocol)[n] for n in _required(self.protocol)]
-        )
-        return [text.partition(":env:")[2] for text in auth if ":env:" in text]
+        return [text.partition(":env:")[2] for text in self.auth or () if ":env:" in text]
+
+    @property
+    def lacks_auth(self) -> bool:
+        """True if the API wants a credential and the user named none."""
+        return self.auth is None and bool(_required(self.protocol))
+
+    @property
+    def where(self) -> str:
+        """The server that gets the credentials."""
+        from atc.apps.cli.trust import origins
+
+        return one_line(self.base_url or ", ".join(origins(self.protocol)) or "the API", _MOST_COMMENT)
 
     @property
     def has_server(self) -> bool:
@@ -108,9 +117,9 @@ def init(options: _Options) -> None:
 
     SPEC is what --api takes, or the address of an API that serves its document. At a terminal the rest is asked for,
     each question with a default on Enter; the end is a first question, ready to run. Elsewhere nothing is asked, and
-    the only document of the folder is taken if there is no SPEC. The file goes into the working folder; it names the
-    environment variables for the API's credentials, and none of their values. Deletions are left out unless you want
-    them (`without` in the file).
+    the only document of the folder is taken if there is no SPEC. The file goes into the working folder; it signs
+    in with what --auth or your answer names, an environment variable as a rule, and holds no secret itself. Deletions
+    are left out unless you want them (`without` in the file).
     """
     from atc.apps.cli.confirm import can_ask
     from atc.files import write_text
@@ -173,7 +182,8 @@ def _conversation(options: _Options) -> _Setup:
         base_url, answers = dialog.ask_server(protocol)
     auth = document.auth
     if not auth and is_remote:
-        auth = dialog.ask_auth(_credentials(protocol), _required(protocol))
+        where = _Setup(spec, protocol, base_url).where
+        auth = dialog.ask_auth(_credentials(protocol), _required(protocol), where)
     only = tuple(agent.only) or dialog.ask_only(protocol)
     chosen = choose(protocol, only)
     writes = agent.writes or dialog.ask_writes(chosen)
@@ -238,16 +248,17 @@ def _required(protocol: Protocol) -> tuple[str, ...]:
 
 
 def _auth(credentials: Mapping[str, str], required: Sequence[str], named: Sequence[str] | None) -> str:
-    """The lines about credentials: those that were named, else those that the document needs."""
+    """The lines about credentials: those that the user named, and as comments those of the document."""
     lines = [
         "# Credentials as KIND:env:VARIABLE or KIND:file:PATH, never the secret itself (for basic, user:password)."
     ]
-    values = [credentials[name] for name in required] if named is None else list(named)
-    if values:
-        lines.append(f"auth = [{', '.join(map(_quoted, values))}]")
+    if named:
+        lines.append(f"auth = [{', '.join(map(_quoted, named))}]")
+    elif required:  # the title made these names up, and a variable of that name may hold the secret of another API
+        lines.append(f"# auth = [{', '.join(_quoted(credentials[name]) for name in required)}]")
     further = [value for name, value in credentials.items() if name not in required]
-    lines += [f"# auth = [{_quoted(value)}]" for value in further or ([] if values else ["bearer:env:MY_TOKEN"])]
-    return "\n".join(lines) + "\n"
+    lines += [f"# auth = [{_quoted(value)}]" for value in further]
+    return "\n".join([*lines, *(['# auth = ["bearer:env:MY_TOKEN"]'] if len(lines) == 1 else [])]) + "\n"
 
 
 def _base_url(protocol: Protocol, spec: str) -> str:
@@ -308,6 +319,13 @@ def _steps(setup: _Setup) -> list[str]:
         )
     if unset := [name for name in setup.variables if not os.environ.get(name)]:
         steps.append(f"the API wants credentials: {', '.join(f'export {name}=…' for name in unset)}")
+    if setup.lacks_auth:
+        kinds = [_credentials(protocol)[name].partition(":env:")[0] for name in _required(protocol)]
+        options = " ".join(f"--auth {shlex.quote(f'{kind}:env:VARIABLE')}" for kind in kinds)
+        steps.append(
+            f"the API wants credentials: which variable's value may {setup.where} get? "
+            f"Repeat this command with --force {options}"
+        )
     prefixes = {scheme.name: scheme.prefix for scheme in protocol.security_schemes if scheme.prefix}
     for name, variable in zip(_required(protocol), setup.variables, strict=False):
         if name in prefixes:
@@ -328,6 +346,7 @@ def _first_question(setup: _Setup, *, offers: bool) -> None:
 
     question = first_question(choose(setup.protocol, setup.only))
     rehearses = not (setup.has_server and setup.answers) or not all(map(os.environ.get, setup.variables))
+    rehearses = rehearses or setup.lacks_auth
     flags = ["--simulate"] if rehearses and not _without_server(setup.spec) else []
     command = shlex.join(["atc", "solve", *flags]) + f' "{question or "YOUR QUESTION"}"'
     model = model_check(default_model())

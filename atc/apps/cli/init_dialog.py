@@ -95,18 +95,20 @@ def _problem(protocol: Protocol, url: str) -> str:
     return ""
 
 
-def ask_auth(credentials: Mapping[str, str], required: Sequence[str]) -> tuple[str, ...]:
+def ask_auth(credentials: Mapping[str, str], required: Sequence[str], where: str) -> tuple[str, ...]:
     """Ask for the variable of each credential that the API needs; says whether it is set.
 
     Args:
         credentials: By the name of a security scheme, `SCHEME:env:VARIABLE`. required: Those that are needed.
+        where: The server that gets them: the default name comes from the document's title, which may be any.
     """
     if not credentials:
         name = _variable("A variable with a token, if the API wants one (its document names none)", "")
         return (f"bearer:env:{name}",) if name else ()
     defaults = [credentials[name].rpartition(":env:") for name in required]
     return tuple(
-        f"{kind}:env:{_variable(f'The variable that holds the credential {kind}', name)}" for kind, _, name in defaults
+        f"{kind}:env:{_variable(f'Variable with the credential {kind} for {where}', name)}"
+        for kind, _, name in defaults
     )
 
 

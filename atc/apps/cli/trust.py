@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -27,7 +27,10 @@ from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
 from protocols.quoting import one_line
 
-__all__ = ["announce", "code_of", "destination", "risks", "trust", "trusts"]
+if TYPE_CHECKING:
+    from protocols.model import Protocol
+
+__all__ = ["announce", "code_of", "destination", "origins", "risks", "trust", "trusts"]
 
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
@@ -182,9 +185,14 @@ def _servers(apis: list[str]) -> list[str]:
         protocol = loaded(apis)
     except ATCError:  # the command says so
         return apis
+    return origins(protocol) or apis
+
+
+def origins(protocol: Protocol) -> list[str]:
+    """The scheme and host of each server that a document names."""
     urls = [server.url for server in (*protocol.servers, *(s for tool in protocol.tools for s in tool.servers))]
     parts = [urlsplit(url) for url in dict.fromkeys(urls)]
-    return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts if part.netloc)) or apis
+    return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts if part.netloc))
 
 
 def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:

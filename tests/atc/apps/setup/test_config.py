@@ -313,7 +313,8 @@ def test_the_same_document_on_the_command_line_is_the_api_of_the_file(
     """`--api` with the file's own document, by any path, needs no further word, and another document still does."""
     monkeypatch.setenv("FILMS_TOKEN", "a-token-of-mine")
     monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
-    assert atc("init", "films.yaml", "--force", "--base-url", "http://127.0.0.1:9").exit_code == 0
+    where = ("--base-url", "http://127.0.0.1:9")
+    assert atc("init", "films.yaml", "--force", *where, "--auth", "bearer:env:FILMS_TOKEN").exit_code == 0
     (project / "program.py").write_text("print(1)")
     (project / "copy.yaml").write_bytes((project / "films.yaml").read_bytes())
 
