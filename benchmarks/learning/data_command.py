@@ -7,17 +7,11 @@ import random
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from atc.apps.cli import print_json
+from atc.apps.cli import print_json, say
 from atc.apps.cli.options import json_option, option, out_file, takes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.manipulation.alignment import AlignmentCounts
 
 __all__ = ["data"]
 
@@ -47,7 +41,7 @@ class _DataOptions:
         help="Samples of a tool in one conversation.",
     )
     seed: int = option("--seed", default=0, show_default=True, help="Of the choice and the order.")
-    as_json: bool = json_option("Print the counts as JSON.")
+    as_json: bool = json_option("Print the number of conversations as JSON.")
 
 
 @click.command()
@@ -63,18 +57,16 @@ def data(options: _DataOptions) -> None:
     from benchmarks.manipulation.suite import open_environment
 
     _check_own(options.out)
-    conversations, counts = [], []
+    conversations = []
     for task in dict.fromkeys(options.tasks):
         with closing(open_environment(task)) as environment:
-            of_task, task_counts = alignment_data(environment, options.count, options.samples, options.seed)
-        conversations += of_task
-        counts.append(task_counts)
+            conversations += alignment_data(environment, options.count, options.samples, options.seed)
     random.Random(options.seed).shuffle(conversations)
     lines = (json.dumps(conversation, ensure_ascii=False) for conversation in conversations)
     write_text(options.out, "".join(f"{line}\n" for line in lines))
     if options.as_json:
-        print_json({"tasks": [task_counts.to_json() for task_counts in counts], "written": len(conversations)})
-    _print_alignment(counts, options)
+        print_json({"written": len(conversations)})
+    say(f"{len(conversations)} conversations: {options.out}")
 
 
 def _check_own(out: Path) -> None:
@@ -84,29 +76,3 @@ def _check_own(out: Path) -> None:
     place, line = next(read_lines(out), ("", {"task": ""}))
     if not isinstance(line, dict) or "task" not in line:
         raise click.UsageError(f"{place}: this is no sample of `atc train data --from-task`; name another --out")
-
-
-def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -> None:
-    """The table of samples, and of what they share with the tests."""
-    from rich.console import Console
-    from rich.table import Table
-
-    columns = (
-        "tool",
-        "samples",
-        "distinct",
-        "lines",
-        "combinations",
-        "those of tests",
-        "shared",
-        "tests with these",
-        "goals shared",
-    )
-    table = Table(title=str(options.out), box=None, collapse_padding=True, pad_edge=False)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left", no_wrap=" " not in column)
-    for task_counts in counts:
-        table.add_row(*map(str, task_counts.to_json().values()))
-    console = Console(stderr=True)
-    console.print(table)
-    console.print("A combination is the multiset of functions called. Samples with the goal of a test are left out.")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.manipulation.complexity import combination
@@ -21,35 +20,11 @@ from benchmarks.manipulation.generator import ACTION, prompt_text
 from benchmarks.manipulation.prompt_selection import Selection, shown_example
 from protocols.errors import UsageError
 
-__all__ = ["AlignmentCounts", "alignment_data", "count_alignment"]
+__all__ = ["alignment_data"]
 
 
-@dataclass(frozen=True, slots=True)
-class AlignmentCounts:
-    """The data of one tool: samples, conversations, and combinations of functions, also those that a test has too.
-
-    `distinct` are the samples without repetitions. `shared_goals` are samples with the goal of a test, and left out.
-    """
-
-    task: str
-    samples: int
-    distinct: int
-    conversations: int
-    combinations: int
-    test_combinations: int
-    shared_combinations: int
-    tests_with_shared: int
-    shared_goals: int
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
-
-
-def alignment_data(
-    environment: Environment, count: int | None, pairs: int, seed: int
-) -> tuple[list[dict[str, Any]], AlignmentCounts]:
-    """The conversations of a tool, each with up to `pairs` of its first `count` samples or of all, and their counts.
+def alignment_data(environment: Environment, count: int | None, pairs: int, seed: int) -> list[dict[str, Any]]:
+    """The conversations of a tool, each with up to `pairs` of its first `count` samples or of all.
 
     Where a tool has few values, a sample may come more than once, and two conversations may have the same goal.
 
@@ -59,38 +34,12 @@ def alignment_data(
     """
     if count is not None and count > len(environment.samples):
         raise UsageError(f"{environment.name} has {len(environment.samples)} samples: ask for no more of them")
-    goals = {test.goal for test in environment.tests}
-    drawn = environment.samples[:count]
-    samples = [sample for sample in drawn if sample.goal not in goals]
+    samples = list(environment.samples[:count])
     random.Random(f"pairs {seed}").shuffle(samples)
     selection = Selection(environment)
-    conversations = [
+    return [
         _conversation(environment, selection, samples[start : start + pairs]) for start in range(0, len(samples), pairs)
     ]
-    return conversations, count_alignment(environment, samples, len(conversations), len(drawn) - len(samples))
-
-
-def count_alignment(
-    environment: Environment, samples: Sequence[GoalAction], conversations: int, shared_goals: int
-) -> AlignmentCounts:
-    """The check of the paper's hygiene: which combinations of functions samples and tests share.
-
-    A combination is the multiset of the functions that are called.
-    """
-    combinations = {tuple(sorted(sample.names)) for sample in samples}
-    tests = [{tuple(sorted(names)) for names in test.names} for test in environment.tests]
-    of_tests = set().union(*tests)
-    return AlignmentCounts(
-        environment.name,
-        len(samples),
-        len({(sample.goal, sample.action) for sample in samples}),
-        conversations,
-        len(combinations),
-        len(of_tests),
-        len(combinations & of_tests),
-        sum(bool(combinations & names) for names in tests),
-        shared_goals,
-    )
 
 
 def _conversation(environment: Environment, selection: Selection, samples: Sequence[GoalAction]) -> dict[str, Any]:
