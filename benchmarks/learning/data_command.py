@@ -73,6 +73,6 @@ def _check_own(out: Path) -> None:
     """Raises: click.UsageError: A file with something else would be overwritten."""
     from atc.files import read_lines
 
-    place, line = next(read_lines(out), ("", {"task": ""}))
+    where, line = next(read_lines(out), ("", {"task": ""}))
     if not isinstance(line, dict) or "task" not in line:
-        raise click.UsageError(f"{place}: this is no sample of `atc train data --from-task`; name another --out")
+        raise click.UsageError(f"{where}: this is no sample of `atc train data --from-task`; name another --out")

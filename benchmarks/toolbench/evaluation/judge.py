@@ -124,11 +124,11 @@ class Judge:
 def _read(file: Path) -> dict[_Key, Verdict]:
     """The verdicts in a file; of a key that is there twice the first counts."""
     verdicts: dict[_Key, Verdict] = {}
-    for place, data in read_lines(file):
+    for where, data in read_lines(file):
         try:
             verdicts.setdefault(_key(data), Verdict(data["verdict"], data["reason"], data["parsed"]))
         except (KeyError, TypeError):
-            raise UsageError(f"{place}: this is no verdict; delete the line") from None
+            raise UsageError(f"{where}: this is no verdict; delete the line") from None
     return verdicts
 
 

@@ -64,7 +64,7 @@ def compared_summary(compared: Sequence[ComparedQuery], compat: bool) -> dict[st
     rules = [entry.rule for query in compared for entry in query.rounds]
     rounds = max((len(query.rounds) for query in compared), default=0)
     value = {"reference": 0.0, "tie": 0.5, "candidate": 1.0}
-    rates = [statistics.fmean(value[query.rounds[place].winner] for query in compared) for place in range(rounds)]
+    rates = [statistics.fmean(value[query.rounds[number].winner] for query in compared) for number in range(rounds)]
     n = max(len(compared), 1)
     shares = {
         "win": winners.count("candidate") / n,

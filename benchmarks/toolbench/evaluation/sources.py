@@ -25,32 +25,32 @@ class JudgedRun:
     answers: Mapping[str, JudgedAnswer]
 
 
-def open_answers(place: Path, method: str | None = None) -> JudgedRun:
-    """Read what `place` holds: a run's `answers/`, a folder of answer files, or a converted file.
+def open_answers(source: Path, method: str | None = None) -> JudgedRun:
+    """Read what `source` holds: a run's `answers/`, a folder of answer files, or a converted file.
 
     The method is called after the folder, of a converted file after the folder that it is in; the subset after the
     task file of the run, or after the converted file.
     Raises: UsageError: There is nothing to judge, or a file is malformed.
     """
-    if place.is_file():
-        return JudgedRun(place.resolve().parent.name or "answers", place.stem, read_converted(place))
-    if not place.is_dir():
-        raise UsageError(f"{place}: there is no such folder or file; {_FORMS}")
-    files = sorted((place / "answers").glob("*.json"))
-    answers = convert_files(files or sorted(place.glob("*_*.json")), method)
+    if source.is_file():
+        return JudgedRun(source.resolve().parent.name or "answers", source.stem, read_converted(source))
+    if not source.is_dir():
+        raise UsageError(f"{source}: there is no such folder or file; {_FORMS}")
+    files = sorted((source / "answers").glob("*.json"))
+    answers = convert_files(files or sorted(source.glob("*_*.json")), method)
     converted = {answer.query_id: answer for answer in answers}
     if not converted:
         chosen = f" whose name has {method!r}" if method else ""
-        raise UsageError(f"{place} holds no answer{chosen}; {_FORMS}")
-    return JudgedRun(place.resolve().name, _subset(place), converted)
+        raise UsageError(f"{source} holds no answer{chosen}; {_FORMS}")
+    return JudgedRun(source.resolve().name, _subset(source), converted)
 
 
-def _subset(place: Path) -> str:
+def _subset(folder: Path) -> str:
     """The name of the run's task file; without one, that of the folder."""
     try:
-        return Path(json.loads((place / "config.json").read_text("utf-8"))["files"]["tasks"]["file"]).stem
+        return Path(json.loads((folder / "config.json").read_text("utf-8"))["files"]["tasks"]["file"]).stem
     except (OSError, ValueError, KeyError, TypeError):
-        return place.resolve().name
+        return folder.resolve().name
 
 
 def read_ids(file: Path) -> tuple[str, ...]:

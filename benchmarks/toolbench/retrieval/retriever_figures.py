@@ -19,8 +19,8 @@ CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 
 def ndcg(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Normalized discounted cumulative gain of the first k, from 0 to 1. `relevant` is not empty."""
-    gained = sum(1 / log2(place + 2) for place, document in enumerate(ranking[:k]) if document in relevant)
-    return gained / sum(1 / log2(place + 2) for place in range(min(len(relevant), k)))
+    gained = sum(1 / log2(rank + 2) for rank, document in enumerate(ranking[:k]) if document in relevant)
+    return gained / sum(1 / log2(rank + 2) for rank in range(min(len(relevant), k)))
 
 
 def recall(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:

@@ -110,8 +110,8 @@ def serve(options: _Options) -> None:
         )
         with server:
             click.echo(server.start(options.port))
-            known = f"{len(catalogue)} tools" if catalogue is not None else "no documented tools"
-            say(f"{known}; ctrl-C stops the server")
+            documented = f"{len(catalogue)} tools" if catalogue is not None else "no documented tools"
+            say(f"{documented}; ctrl-C stops the server")
             lists = [catalogue.warnings if catalogue is not None else [], cache.warnings, server.warnings]
             try:
                 _tell_warnings(lists)
