@@ -22,7 +22,6 @@ from probing.prober.chain import steps_to
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.prober.variants import argument_variants
 from probing.strip_responses import strip_responses
 from protocols import load
 from protocols.contracts.contract import Contract
@@ -134,24 +133,6 @@ def test_what_is_documented_is_kept() -> None:
     assert again is not None
     assert again.schema == success.schema
     assert "films" in media["example"]
-
-
-def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
-    """What comes with all kinds together is not always there, and the last page says of no next one."""
-    kinds = {"type": "array", "items": {"type": "string", "enum": ["bands", "songs"]}}
-    parameters = [
-        {"name": "kind", "in": "query", "required": True, "schema": kinds},
-        {"name": "limit", "in": "query", "schema": {"type": "integer"}},
-    ]
-    operation = {"parameters": parameters, "responses": {"200": {"description": "ok"}}}
-    info = {"title": "t", "version": "1"}
-    tool = load({"openapi": "3.1.0", "info": info, "paths": {"/found": {"get": operation}}}).tool("GET_found")
-
-    assert list(argument_variants("x = 1\nprint(GET_found(kind=['bands', 'songs']))", tool)) == [
-        "x = 1\nprint(GET_found(kind=['bands']))",
-        "x = 1\nprint(GET_found(kind=['songs']))",
-        "x = 1\nprint(GET_found(kind=['bands', 'songs'], limit=1))",
-    ]
 
 
 def test_a_budget_is_kept_and_what_is_left_undone_is_listed() -> None:

@@ -30,6 +30,17 @@ def test_an_argument_is_exchanged_where_it_stands(call: str) -> None:
     assert variant == "found = GET_found(kind='songs')\nprint(found)"
 
 
+def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
+    """What comes with all kinds together is not always there, and the last page says of no next one."""
+    several = tool(("kind", {"type": "array", "items": KINDS}, True), ("limit", {"type": "integer"}, False))
+
+    assert list(argument_variants("print(GET_found(kind=['bands', 'songs']))", several)) == [
+        "print(GET_found(kind=['bands']))",
+        "print(GET_found(kind=['songs']))",
+        "print(GET_found(kind=['bands', 'songs'], limit=1))",
+    ]
+
+
 def test_a_page_is_asked_for_in_the_call_of_the_tool() -> None:
     """And in no other one."""
     paged = tool(("page", {"type": "integer"}, False))

@@ -1,12 +1,10 @@
-"""The one call in a message is read however it is written; a response is shortened inside."""
+"""The one call in a message is read however it is written."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.methods.actions import Action, BadActionError, read_action
-from benchmarks.methods.observations import OBSERVATION_TOKENS, render_value
-from protocols.text.prose import estimate
 
 NAMES = ("GET_cities", "GET_cities_city_id_weather", "GET_alerts", "finish", "give_up")
 
@@ -81,25 +79,3 @@ def test_what_is_no_action_is_told_in_a_sentence(message: str, why: str) -> None
 def test_arguments_alone_are_those_of_the_one_function() -> None:
     """A role that writes calls of one function may leave its name out, and have an argument called name."""
     assert read_action('{"name": "Oslo"}', ("GET_cities",)) == Action("GET_cities", {"name": "Oslo"}, end=16)
-
-
-# --- observations
-
-
-def test_an_observation_is_cut_inside() -> None:
-    """What is left is still data, and says what is missing."""
-    value = {"results": [{"id": n, "overview": "words " * 50} for n in range(200)], "total": 200}
-    text = render_value(value)
-
-    assert estimate(text) <= OBSERVATION_TOKENS
-    assert text.startswith('{"results": [{"id": 0, "…": "not shown: overview"}, {"id": 1}')
-    assert text.endswith('"total": 200}')
-    assert "more" in text
-
-
-def test_what_cannot_be_cut_inside_is_cut_at_the_end() -> None:
-    text = render_value({f"key {n}": n for n in range(1000)})
-
-    assert estimate(text) <= OBSERVATION_TOKENS
-    assert "characters)" in text
-    assert render_value(None) == "null"

@@ -258,6 +258,3 @@ def test_gaps_of_a_query_are_listed_and_nothing_is_left_out_for_them(tmp_path: P
 def test_a_file_of_another_kind_is_refused_with_the_place(tmp_path: Path, content: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_queries(write(tmp_path / "queries.json", content))
-
-
-SHARED = ("G1_category", "G1_instruction", "G2_instruction")
