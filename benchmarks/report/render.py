@@ -10,21 +10,19 @@ from protocols.quoting import visible
 __all__ = ["markdown", "print_table", "show"]
 
 
-def print_table(
-    title: str, columns: Sequence[str], rows: Iterable[Iterable[object]], text_columns: int = 1, stderr: bool = False
-) -> None:
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Iterable[object]], text_columns: int = 1) -> None:
     """Print one table, whose cells need not be texts."""
     cells = tuple(tuple(map(str, row)) for row in rows)
-    show([TextTable(title, tuple(columns), cells, text_columns=text_columns)], stderr=stderr)
+    show([TextTable(title, tuple(columns), cells, text_columns=text_columns)])
 
 
-def show(tables: Iterable[TextTable], notes: Sequence[str] = (), stderr: bool = False) -> None:
+def show(tables: Iterable[TextTable], notes: Sequence[str] = ()) -> None:
     """Print the notes and the tables; nothing in them can act on the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(stderr=stderr)
+    console = Console()
     for note in notes:
         console.print(Text(visible(note)))
     for table in tables:
