@@ -67,8 +67,6 @@ def _programs(folder: Path, files: Sequence[Path]) -> dict[Path, SavedProgram]:
     programs: dict[Path, SavedProgram] = {}
     for file in files:
         try:
-            if not file.is_file():
-                raise OSError("it is no file")  # a pipe would be waited for
             saved = parse_saved(read_bounded(file), str(file))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{file} cannot be read: {error}") from None
