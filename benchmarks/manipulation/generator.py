@@ -40,7 +40,6 @@ ACTION = "Action:\n"
 class ActionStep:
     """One answer: what the model wrote, what a stop sequence cut off, what was executed, and what became of it."""
 
-    seen: str
     text: str
     cut: str
     action: str
@@ -109,7 +108,7 @@ class ActionGenerator:
         while True:
             completion = self._ask(model, messages)
             usage += completion.usage
-            steps.append(self._act(seen, completion))
+            steps.append(self._act(completion))
             result = steps[-1].result
             if result.done or len(steps) >= most:
                 return Episode(prompt, tuple(steps), usage)
@@ -120,7 +119,7 @@ class ActionGenerator:
         stops = (*STOPS, *self.environment.stops)
         return answer(model, ModelRequest(messages, stops, self.environment.max_tokens))
 
-    def _act(self, seen: str, completion: Completion) -> ActionStep:
+    def _act(self, completion: Completion) -> ActionStep:
         text, _ = cut_at_stop(completion.text, (*STOPS, *self.environment.stops))
         action = text.strip()
-        return ActionStep(seen, completion.text, completion.text[len(text) :], action, self.environment.act(action))
+        return ActionStep(completion.text, completion.text[len(text) :], action, self.environment.act(action))
