@@ -10,8 +10,7 @@ from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_argu
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own
 from protocols.model import Parameter, Tool
-from protocols.schema_fields import type_of
-from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, words
+from protocols.text.words import SEARCHES, noun_of, stem, words
 
 __all__ = ["ProviderRanking", "path_nouns"]
 
@@ -25,8 +24,6 @@ _CALL_COST = 1.0
 _LOCATING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that tell of a lookup by something other than a name."""
 _PREFIX = "prefix"
-_LEAST, _BOUNDS = frozenset({"min", "minimum"}), frozenset({"max", "maximum", "min", "minimum"})
-"""First words of the names of arguments that take the least or the most of something."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +43,6 @@ class ProviderRanking:
         shared = {stem(word) for word in words(parameter.description)}.intersection(stems)
         nouns = [noun for noun in sorted(self.graph.nouns) if stem(noun) in shared]
         return replace(reference, noun=nouns[0]) if len(nouns) == 1 else reference
-
-    def limit(self, parameter: Parameter) -> str | None:
-        """The number that the question gives for an argument: 500 for `maxCalories` in `at most 500 calories`."""
-        bound, *of = words(parameter.argument)
-        if bound not in _BOUNDS or not of or type_of(parameter.schema) in ("array", "boolean", "object"):
-            return None
-        for amount, least, most in self.question.limits:
-            if (
-                stem(amount) == stem(of[-1])
-                or abbreviated_names(amount, of[-1:])
-                or abbreviated_names(of[-1], [amount])
-            ):
-                return least if bound in _LEAST else most
-        return None
 
     def providers(self, tool: Tool, parameter: Parameter) -> tuple[ProvidedField, ...]:
         """The response fields that can fill an argument, the likeliest first."""
@@ -142,8 +125,6 @@ class ProviderRanking:
         score += 0.0 if hints.isdisjoint(self.question.stems) else _RELATED
         score += 2 * _RELATED if self.question.now and is_current(tool) else 0.0
         score += _RELATED * self._mentions_path(provider)
-        if not self.question.qualifiers(noun) and not self.question.names and any(map(self.limit, tool.arguments)):
-            score += 2 * _RELATED
         other_kinds = self.graph.nouns.intersection(path_nouns(tool)).difference(path_nouns(target), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self.name_of(noun) is not None and not self.question.is_mine(noun)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from decimal import Decimal
 from typing import cast
 
 from atc.assist.language.question import Question
@@ -27,8 +26,6 @@ from protocols.text.words import SEARCHES, noun_of, singular, stem, words
 
 __all__ = ["StepWriter", "name_in"]
 
-COORDINATE_WORDS = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
-"""Last words of the names of arguments that take a latitude or a longitude."""
 _TITLES = (("name",), ("title",), ("label",))
 
 
@@ -77,16 +74,8 @@ class StepWriter(Chain):
         return bool(argument_stems) and argument_stems <= set(self.question.stems)
 
     def _filters(self, tool: Tool) -> list[Parameter]:
-        """The optional arguments that narrow a call to the question: coordinates, limits, a search, a word of the
-        question.
-        """
-        here = [p for p in tool.arguments if words(p.argument)[-1:] in COORDINATE_WORDS]
-        provided = any(self.ranking.providers(tool, p) for p in tool.arguments)
-        if self.question.coordinates and len(here) == 2 and not provided:
-            return here
+        """The optional arguments that narrow a call to the question: a search, or a word of the question."""
         searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
-        if limits := [p for p in tool.arguments if self.ranking.limit(p) is not None]:
-            return [*searches[:1], *limits]
         about = {*self.question.stems, *stems_of(tool.path)}
         free = [p for p in tool.arguments if placeholder(p) == PLACEHOLDER and stems_of(p.argument) <= about]
         return (searches or [p for p in free if self.graph.reference(tool.name, p.argument) is None])[:1]
@@ -111,14 +100,9 @@ class StepWriter(Chain):
 
     def _from_question(self, tool: Tool, parameter: Parameter) -> Expression:
         """The value that the question gives for an argument, else a placeholder."""
-        if (limit := self.ranking.limit(parameter)) is not None:
-            return Literal(Decimal(limit))
         about = self.sought[-1] if self.sought else (path_nouns(tool) or [""])[-1]
         default = placeholder(parameter)
         last = words(parameter.argument)[-1:]
-        if self.question.coordinates and last in COORDINATE_WORDS:
-            coordinate = self.question.coordinates["lon" in last[0] or "lng" in last[0]]
-            return Literal(coordinate if default == PLACEHOLDER else Decimal(coordinate))
         if default != PLACEHOLDER:
             values = cast("list[object]", parameter.schema.get("enum") or [])
             texts = [value for value in values if isinstance(value, str)]
