@@ -2,6 +2,7 @@
 
     python -m tests.interop.published_judging win-rate CHECKOUT PYTHON [PAIRS]
     python -m tests.interop.published_judging fac CHECKOUT PYTHON [ANSWERS]
+    python -m tests.interop.published_judging pass-rate CHECKOUT PYTHON [ANSWERS]  (StableToolBench's)
 
 CHECKOUT is a clone of the authors' repository, PYTHON an interpreter with what its scripts import; docs/interop.md has
 the commands. The scripts run unchanged. Only the model behind `fac_eval.py` is replaced: `vllm` is a file that asks
@@ -231,6 +232,29 @@ _LABELS = {
 }
 
 
+def compare_pass_rate(checkout: Path, python: str, total: int) -> None:
+    """Print how many verdicts of three rounds agree, and the two rates of each method."""
+    subset = _SUBSETS[0]
+    with LocalAPI() as api, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        api.respond("POST", "/chat/completions", MarkJudge(queries(total)).reply)
+        env = environment(api.url, folder)
+        write_methods(folder, total, [subset])
+        for method in METHODS:
+            saved = folder / method
+            saved.mkdir()
+            options = ["--reference_model", method, "--save_path", saved, "--evaluate_times", 3, "--test_set", subset]
+            printed = published(python, checkout, folder, env, "eval_pass_rate.py", options)
+            answers = folder / "converted" / method / f"{subset}.json"
+            summary = ours(["pass-rate", answers, "--edition", "sopr", "--times", 3], folder / "ours" / method, env)
+            file = f"{subset}_{method}.json"
+            theirs, mine = (json.loads((place / file).read_text("utf-8")) for place in (saved, folder / "ours" / method))
+            rounds = [(row["is_solved"], mine[number]["is_solved"]) for number, row in theirs.items()]
+            equal = sum(verdicts[key] == own[key] for verdicts, own in rounds for key in verdicts)
+            rate = re.findall(r"Solve rate: (\S+)%", printed)[0]
+            print("sopr,", equal, "of", 3 * total, "verdicts equal; theirs", rate, "ours", 100 * summary["rate"])
+
+
 def compare_fac(checkout: Path, python: str, total: int) -> None:
     """Print how many answers are complete for both, and the two rates."""
     opinions, subset = queries(total), _SUBSETS[0]
@@ -275,5 +299,5 @@ def _run(command: Sequence[object], folder: Path, env: dict[str, str]) -> str:
 
 if __name__ == "__main__":
     kind, checkout, python, *more = sys.argv[1:]
-    compare = {"win-rate": compare_win_rate, "fac": compare_fac}[kind]
+    compare = {"win-rate": compare_win_rate, "fac": compare_fac, "pass-rate": compare_pass_rate}[kind]
     compare(Path(checkout).resolve(), python, int(more[0]) if more else 300)
