@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import signal
@@ -62,19 +61,6 @@ def test_bench_goes_on_after_a_stop(films: Path, endpoint: Callable[..., None], 
     assert bench(films, tasks, out).exit_code == 0
     assert (out / "tasks" / "tmdb-0.json").read_bytes() == first
     assert summary(out)["success"] == 100
-
-
-def test_finished_tasks_are_not_solved_again(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """With all tasks there, the model is not even asked: an endpoint that never answers does not matter."""
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    endpoint(BOTH)
-    bench(films, tasks, out)
-    before = (out / "summary.json").read_bytes()
-    endpoint(None)
-
-    printed = json.loads(bench(films, tasks, out, "--json").stdout)
-    assert printed == json.loads(before)
-    assert (out / "summary.json").read_bytes() == before
 
 
 def test_a_model_that_is_gone_is_no_result(

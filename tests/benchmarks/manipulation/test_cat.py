@@ -112,29 +112,6 @@ def test_compat_does_not_see_which_picture_became_a_favourite(cat: CatAPI) -> No
         assert judged(released, test, wrong).value == 1
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "message"),
-    [
-        ("GET", "/v1/favourites?key=0", None, 401, "AUTHENTICATION_ERROR"),
-        ("DELETE", "/v1/favourites/1", None, 404, "NOT_FOUND"),
-        ("POST", "/v1/favourites", "{", 400, "no JSON object"),
-        ("POST", "/v1/favourites", "{}", 400, "image_id is required"),
-        ("POST", "/v1/votes", '{"image_id": "a", "value": 3}', 400, "1 for up and 0 for down"),
-        ("GET", "/v1/images/search?limit=101", None, 400, "limit is a number from 1 to 100"),
-        ("GET", "/v1/images/search?order=up", None, 400, "order is one of RANDOM, ASC, DESC"),
-        ("GET", "/v1/dogs", None, 404, "NOT_FOUND"),
-        ("PUT", "/v1/votes", None, 405, "METHOD_NOT_ALLOWED"),
-    ],
-)
-def test_the_service_refuses(cat: CatAPI, method: str, path: str, body: str | None, status: int, message: str) -> None:
-    """Over HTTP, as the public service does: message, status and level."""
-    headers = {} if "key=0" in path else {"x-api-key": cat.secret}
-    reply = requests.request(method, cat.url + path, data=body, headers=headers, timeout=5)
-
-    assert reply.status_code == status == reply.json()["status"]
-    assert message in reply.json()["message"] and reply.json()["level"] == "error"
-
-
 def test_headers_of_the_connection_are_left_to_it(cat: CatAPI) -> None:
     """A length that is wrong would let the service wait for the rest of a body."""
     test = of_kind(cat, "GET /v1/favourites")

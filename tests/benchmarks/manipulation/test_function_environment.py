@@ -97,16 +97,6 @@ def test_a_program_acts_on_the_objects_and_is_observed(counting: CountingEnviron
     assert counting.score().value == 1.0
 
 
-def test_each_test_starts_anew(counting: CountingEnvironment) -> None:
-    """Neither the objects nor an error stay from the test before."""
-    counting.reset(TEST)
-    counting.act("add(7)\nadd('x')")
-
-    assert counting.error
-    assert counting.reset(TEST) == TEST.goal
-    assert (counting.error, counting.counting.total) == ("", 0)
-
-
 def test_a_test_starts_once_a_call_of_the_last_one_has_ended(counting: CountingEnvironment) -> None:
     """A run may be over before its call is: that call goes on, and must not touch the next test."""
     function = counting.protocol().tools[0].function

@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.suite import open_environment
-from sandbox import Sandbox
 from tests.benchmarks.manipulation.suite_tasks import SUITE
 
 COUNTS: Mapping[str, tuple[int, int, int]] = {
@@ -66,18 +65,6 @@ def test_every_label_has_full_marks(tool: Environment) -> None:
         for label in test.labels:
             score = act(tool, test, label)
             assert (score.value, score.failure) == (1, ""), (test.id, label)
-
-
-def test_programs_do_what_the_labels_do(tool: Environment) -> None:
-    """The same actions as programs of an agent, signed with the key of the tool."""
-    protocol = tool.protocol()
-    url = next((server.url for server in protocol.servers if server.url.startswith("http")), None)
-    with Sandbox(protocol, base_url=url, credentials=tool.credentials, track=False) as sandbox:
-        for test in tool.tests[::5]:
-            for program in (test.programs or test.labels)[:2]:
-                tool.reset(test)
-                run = sandbox.run(program)
-                assert (run.outcome, tool.score().value) == ("ok", 1), (test.id, program)
 
 
 def test_prose_around_an_action_is_not_executable(tool: Environment) -> None:

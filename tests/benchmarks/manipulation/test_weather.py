@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 import pytest
-import requests
 
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.weather.open_weather import OpenWeather
@@ -97,26 +96,6 @@ def test_a_program_is_judged_by_the_call_of_the_function(weather: OpenWeather) -
             outcomes[program] = weather.score().failure
     assert list(outcomes.values()) == ["", "non-executable", "wrong API"]
     assert [request.name for request in weather.served.log] == ["GET /data/2.5/forecast"]
-
-
-@pytest.mark.parametrize(
-    ("path", "query", "status", "message"),
-    [
-        ("/data/2.5/weather", {"q": "Porto"}, 401, "Invalid API key"),
-        ("/data/2.5/weather", {"appid": "KEY"}, 400, "Nothing to geocode"),
-        ("/data/2.5/air_pollution", {"appid": "KEY", "lat": "3"}, 400, "lon is missing"),
-        ("/data/2.5/air_pollution", {"appid": "KEY", "lat": "93", "lon": "0"}, 400, "wrong latitude"),
-        ("/data/3.0/onecall", {"appid": "KEY"}, 404, "nothing at this path"),
-        ("/geo/1.0/direct", {"appid": "KEY", "q": "Porto", "limit": "9"}, 400, "limit"),
-    ],
-)
-def test_the_service_refuses(weather: OpenWeather, path: str, query: dict[str, str], status: int, message: str) -> None:
-    """Over HTTP, as the public service does: with the status in `cod`, too, and a message."""
-    signed = {name: weather.secret if value == "KEY" else value for name, value in query.items()}
-    reply = requests.get(weather.url + path, params=signed, timeout=5)
-
-    assert reply.status_code == status == int(reply.json()["cod"])
-    assert message in reply.json()["message"]
 
 
 def test_a_seed_is_another_day(weather: OpenWeather) -> None:

@@ -94,9 +94,6 @@ class TinyEnvironment(FunctionEnvironment):
         failure = "" if value else failure_of(not self.error and bool(called), called, self.test)
         return TestScore(value, failure, {"calls": float(len(called))})
 
-    def picture(self) -> str:
-        return f"<svg><title>{self._finder._state.get('place', 'nowhere')}</title></svg>"
-
 
 class TinySteps(TinyEnvironment):
     """The same, one call an answer; what it shows counts the calls."""
