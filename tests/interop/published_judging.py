@@ -248,7 +248,9 @@ def compare_pass_rate(checkout: Path, python: str, total: int) -> None:
             answers = folder / "converted" / method / f"{subset}.json"
             summary = ours(["pass-rate", answers, "--edition", "sopr", "--times", 3], folder / "ours" / method, env)
             file = f"{subset}_{method}.json"
-            theirs, mine = (json.loads((place / file).read_text("utf-8")) for place in (saved, folder / "ours" / method))
+            theirs, mine = (
+                json.loads((place / file).read_text("utf-8")) for place in (saved, folder / "ours" / method)
+            )
             rounds = [(row["is_solved"], mine[number]["is_solved"]) for number, row in theirs.items()]
             equal = sum(verdicts[key] == own[key] for verdicts, own in rounds for key in verdicts)
             rate = re.findall(r"Solve rate: (\S+)%", printed)[0]
