@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -110,7 +110,11 @@ def _json_value(content: bytes) -> Any:
 def _exact(text: str) -> float:
     """A number with a fraction. Raises: ValueError: It has no bounds, or more digits than all services keep."""
     number = float(text)
-    if not math.isfinite(number) or Decimal(text) != Decimal(repr(number)):
+    try:
+        is_same = math.isfinite(number) and Decimal(text) == Decimal(repr(number))
+    except InvalidOperation:  # an exponent of 20 digits
+        is_same = False
+    if not is_same:
         raise ValueError(text)
     return number
 

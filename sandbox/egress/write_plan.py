@@ -119,7 +119,7 @@ class WriteDifference:
         if self.number is None:
             return "stopped before it was sent: no such write is left in the approved plan"
         if not self.values:
-            return f"stopped before it was sent: one before write {self.number} of the approved plan was not made"
+            return f"stopped before it was sent: it is write {self.number} of the approved plan, out of its turn"
         parts = [
             f"{readable_path(value.place)} is {_quoted(value.actual)}, planned {_quoted(value.planned)}"
             for value in self.values
@@ -356,15 +356,12 @@ class PlannedRun:
     def _take(self, index: int) -> bool:
         """Find the planned write that a write is, and use it up; False if there is none, or its turn has not come."""
         used, request = {write.number for write in self._taken.values()}, self.requests[index]
-        for write in sorted(self.plan.writes, key=lambda write: write.task != request.task):
-            if write.number in used:
-                continue
-            if not self._differences(write, request):
-                self._taken[index] = write
-                return True
-            if write.task == request.task:  # threads take turns as they like, a single one keeps the order of the list
-                return False
-        return False
+        own = (write for write in self.plan.writes if write.task == request.task and write.number not in used)
+        following = next(own, None)  # threads take turns as they like, each of them keeps the order of the list
+        if following is None or self._differences(following, request):
+            return False
+        self._taken[index] = following
+        return True
 
     def _nearest(self, request: WriteRequest) -> WriteDifference:
         """The planned write of the same tool, not yet used, from which a write differs least."""

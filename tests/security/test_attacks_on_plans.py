@@ -22,6 +22,7 @@ from tests.scripted import ScriptedModel
 JSON = {"Content-Type": "application/json"}
 PART = b'--A\r\nContent-Disposition: form-data; name="x"\r\n\r\n1\r\n--B\r\n\r\n2\r\n--B--\r\n--A--\r\n'
 BACKUP, DELETE = 'POST_alerts(text="backup")', 'DELETE_cities_city_id(city_id="oslo")'
+THREAD = "from concurrent.futures import ThreadPoolExecutor; ThreadPoolExecutor(1)"
 
 
 @pytest.fixture
@@ -84,6 +85,7 @@ OPEN: Mapping[str, Sequence[str | bytes]] = {
     "a key": [f'POST_alerts(text="a", Idempotency_Key="{key}")' for key in "ab"],
     "another order": (f"{BACKUP}; {DELETE}", f"{DELETE}; {BACKUP}"),
     "the second without the first": (f"{BACKUP}; {DELETE}", DELETE),
+    "the second from a thread": (f"{BACKUP}; {DELETE}", f"{THREAD}.submit(lambda: {DELETE}).result()"),
 }
 """Pairs of a planned and another request, which differ in what is named. Those here were sent once."""
 
@@ -197,6 +199,7 @@ def test_a_redirect_makes_no_other_write_of_it(api: LocalAPI, location: str, pol
         ({"json_body": b"{}", "headers": {"User-Agent": "admin-tool"}}, "admin-tool"),
         ({"data": b'{"a": 9007199254740993.0}', "headers": JSON}, "9007199254740993"),
         ({"data": b'{"a": 1e999}', "headers": JSON}, "1e999"),
+        ({"data": b'{"a": 1e-99999999999999999999}', "headers": JSON}, "1e-99999999999999999999"),
         ({"data": '{"a": 1}'.encode("utf-16-le"), "headers": JSON}, "\\x00"),
         ({"data": b'{"a": 1}{"b": 2}', "headers": JSON}, '"b": 2'),
         ({"json_body": b"{}", "headers": {"Cookie": "tenant=eve"}}, "eve"),

@@ -67,6 +67,8 @@ def difference_lines(difference: WriteDifference) -> list[str]:
     lines = [f"stopped before it was sent: {difference.tool}: {difference.method} {difference.url}"]
     if difference.number is None:
         lines.append("  no such write is left in the approved plan")
+    elif not difference.values:
+        lines.append(f"  it is write {difference.number} of the approved plan, out of its turn")
     for value in difference.values[:MOST]:
         planned = "(none)" if value.planned is None else shortened(value.planned)
         actual = "(none)" if value.actual is None else shortened(value.actual)
@@ -100,7 +102,8 @@ def _request_line(write: PlannedWrite) -> str:
 
 def _request(write: PlannedWrite) -> str:
     media_type = "" if write.media_type in _READABLE else f" as {write.media_type}"
-    return f"{write.method} {write.url}{media_type}"
+    thread = " (of a thread, in any order)" if write.task else ""
+    return f"{write.method} {write.url}{media_type}{thread}"
 
 
 def _origin(value: PlannedValue, plan: WritePlan) -> str:
