@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from atc.events import Event, EventSink
 from atc.help import open_help
-from atc.hooks import guarded_after, guarded_before
-from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
 from atc.options import AgentArguments, check_text, takes
@@ -25,7 +23,6 @@ from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
 from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
-from atc.turns import Turn, follow_up
 from atc.wording import spoken
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
@@ -37,7 +34,9 @@ from sandbox.egress.network import open_network
 if TYPE_CHECKING:
     from atc.background import StartedSolve
     from atc.chat import Chat, ChatQuestion
+    from atc.interruption import Interruption
     from atc.program_run import ProgramResult
+    from atc.turns import Turn
     from protocols.simulator import Session
 
 __all__ = ["SIMULATED_NOW", "Agent"]
@@ -321,7 +320,12 @@ class Agent:
             from atc.answer_type import AnswerType
 
             of_type = AnswerType(answer_type)
-        return Asked(follow_up(query.strip(), turns), tools, journal, of_type, turns)
+        asked = Query(query.strip())
+        if turns:
+            from atc.turns import follow_up
+
+            asked = follow_up(asked.text, turns)
+        return Asked(asked, tools, journal, of_type, turns)
 
     def _started(self, task: Asked) -> StartedSolve:
         """A solve for a thread of its own, whose events also go to a sink."""
@@ -390,8 +394,8 @@ class Agent:
             limits=settings.limits,
             seed=options.seed,
             strict=options.strict_sandbox,
-            before_call=guarded_before(options.before_call) if options.before_call is not None else None,
-            on_call=guarded_after(options.after_call) if options.after_call is not None else None,
+            before_call=options.before_call,
+            on_call=options.after_call,
             network=self.service.network,
         )
         return run_under(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
-from atc.interruption import Interruption
 from atc.models import Completion, Message, Model, Usage
 from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash, split_reasoning
 from atc.question_limits import Deadline, Spending
@@ -13,6 +13,9 @@ from atc.resume import close_request, note_cut_answer, note_open_request, record
 from protocols.errors import LimitReached, ModelError
 from protocols.quoting import visible
 from sandbox import Journal
+
+if TYPE_CHECKING:
+    from atc.interruption import Interruption
 
 __all__ = ["Asking", "Completions"]
 

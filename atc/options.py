@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from atc.events import EventSink
-from atc.hooks import AfterCall, BeforeCall
 from atc.models.base import AnyModel
 from atc.profile import Profile
 from protocols.errors import UsageError
 from sandbox import CallRecord, Limits
 
 if TYPE_CHECKING:
+    from atc.hooks import AfterCall, BeforeCall
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 

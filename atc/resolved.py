@@ -172,7 +172,7 @@ def resolve(protocol: Protocol, options: Options) -> Resolved:
                 f"writes='plan' holds one program to its plan, which {name!r} has not; use attribute, naive or none"
             )
     return Resolved(
-        options,
+        _guarded(options),
         mode,
         tries,
         profile,
@@ -183,6 +183,20 @@ def resolve(protocol: Protocol, options: Options) -> Resolved:
         writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
         question_limits=QuestionLimits(options.max_tokens, options.max_seconds, options.max_cost),
         prices=_prices(options),
+    )
+
+
+def _guarded(options: Options) -> Options:
+    """The options with hooks whose failures end a solve with a UsageError."""
+    if options.before_call is None and options.after_call is None:
+        return options
+    from atc.hooks import guarded_after, guarded_before
+
+    before, after = options.before_call, options.after_call
+    return replace(
+        options,
+        before_call=guarded_before(before) if before is not None else None,
+        after_call=guarded_after(after) if after is not None else None,
     )
 
 

@@ -17,8 +17,6 @@ from atc.diagnosis.provenance import flows
 from atc.events import Event, EventSink, ModelProgress, SolveEnded, SolveStarted
 from atc.evidence import Finding, facts, is_unsupported
 from atc.help import NO_HELP, Help, open_help
-from atc.hooks import guarded_after, guarded_before
-from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.models import Model
 from atc.models.base import calls_functions
@@ -29,7 +27,6 @@ from atc.resolved import Resolved
 from atc.resume import cut_answers, lost_requests, note_question, note_solution, note_time, unresolved_writes
 from atc.session import NO_ATTRIBUTION, SessionSettings, SolveSession, TryEnded
 from atc.solution import Solution, Status
-from atc.turns import Turn, conversation_so_far
 from atc.wording import worded
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
@@ -41,6 +38,8 @@ from sandbox.egress.writes import Writes
 
 if TYPE_CHECKING:
     from atc.answer_type import AnswerType
+    from atc.interruption import Interruption
+    from atc.turns import Turn
     from atc.write_gate import WriteGate
     from protocols.simulator import Session
     from sandbox.egress.network import Network
@@ -106,12 +105,16 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
         called=tuple(called),
         leanings=lambda text, graph, choosing: help.leanings(text, graph, choosing=choosing),
     )
+    earlier = ""
+    if asked.turns:
+        from atc.turns import conversation_so_far
+
+        earlier = conversation_so_far(asked.turns, profile.prompt_tokens // _SHARE_OF_TURNS)
     says_limit = profile.documentation == "full" or settings.limits.calls != Limits().calls
     offer = replace(
         offer,
-        elsewhere=bool(settings.options.allow or settings.options.base_url),
         answer_type=asked.answer_type.text if asked.answer_type is not None else "",
-        earlier=conversation_so_far(asked.turns, profile.prompt_tokens // _SHARE_OF_TURNS) if asked.turns else "",
+        earlier=earlier,
         limits=settings.limits if says_limit else None,
     )
     return replace(offer, sections=tuple(help.sections(query, offer)))
@@ -135,6 +138,8 @@ def _limited(settings: Resolved, model_name: str, outer: Interruption | None) ->
     if limits.max_cost is not None and prices is not None:
         price = prices.required(model_name)
     if limits.max_seconds is not None:
+        from atc.interruption import Interruption
+
         interruption = Interruption()
         if outer is not None:
             outer.add(interruption.set)
@@ -182,11 +187,7 @@ class Solve:
             open_model, journal, limited.interruption, self.progressed, options.seed, options.search.max_model_calls
         )
         self.completions = Completions(asking, limited.spending, limited.deadline)
-        today = settings.today
-        if journal is not None:
-            self._count_earlier(journal)
-            today = note_question(journal, asked.query.text, knowledge.protocol, today)
-        query = replace(asked.query, today=today)
+        query = replace(asked.query, today=self._first_asked(journal) if journal is not None else settings.today)
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
         try:
             offer = first_prompt(query, knowledge, settings, self.help, asked)
@@ -208,16 +209,20 @@ class Solve:
             self.help if settings.mode.helped else NO_HELP,
             journal,
             self.gate_of(journal),
-            guarded_after(options.after_call) if options.after_call is not None else None,
+            options.after_call,
             self.rehearse,
         )
 
-    def _count_earlier(self, journal: Journal) -> None:
-        """Count what the model was asked before the process ended."""
+    def _first_asked(self, journal: Journal) -> str:
+        """Count what the model was asked before the process ended; returns the day of the question.
+
+        Raises: UsageError: The journal belongs to another question, or its document has changed.
+        """
         if (cut := cut_answers(journal)).model_calls:
             self.completions.count(cut)
         if (lost := lost_requests(journal)).model_calls:
             self.completions.lose(lost)
+        return note_question(journal, self.asked.query.text, self.knowledge.protocol, self.settings.today)
 
     def gate_of(self, journal: Journal | None) -> WriteGate | None:
         """What holds the writes to a plan, under that policy."""
@@ -302,7 +307,7 @@ class Solve:
                 tools=self.offer.tools if self.asked.tools is not None else None,
                 strict=options.strict_sandbox,
                 writes=self.writes(),
-                before_call=guarded_before(options.before_call) if options.before_call is not None else None,
+                before_call=options.before_call,
                 network=service.network,
             ) as sandbox,
         ):

@@ -102,7 +102,7 @@ class Sandbox:
         seed: int = 0,
         tools: Collection[str] | None = None,
         before_call: Callable[[CallRecord], str | None] | None = None,
-        on_call: Callable[[CallRecord], None] | None = None,
+        on_call: Callable[[CallRecord], object] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
         track: bool = True,

@@ -80,7 +80,6 @@ class Offer:
         ranking: Scores tools for any text.
         contract: Gives what is known of the responses.
         callable_tools: Those that a program may call although they were not offered.
-        elsewhere: It may reach other services, too.
         example: The template of a solved question with which the prompt begins, if any.
         sections: The texts of a help. solved: Questions like it that were answered before.
         answer_type: The type of the answer as Python, if any. earlier: What a chat has had before, written down.
@@ -98,7 +97,6 @@ class Offer:
     ranking: Ranking
     contract: Callable[[], Contract]
     callable_tools: Collection[str]
-    elsewhere: bool = False
     example: str = "examples"
     sections: tuple[str, ...] = ()
     solved: tuple[Demonstration, ...] = ()

@@ -72,7 +72,7 @@ class Broker:
         limits: Limits | None = None,
         tools: Collection[str] | None = None,
         before_call: Callable[[CallRecord], str | None] | None = None,
-        on_call: Callable[[CallRecord], None] | None = None,
+        on_call: Callable[[CallRecord], object] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
         deadline: float | None = None,
         journal: JournalAttempt | None = None,

@@ -37,7 +37,7 @@ class CallRecorder:
         self,
         allowance: Allowance,
         redactor: Redaction,
-        on_call: Callable[[CallRecord], None] | None = None,
+        on_call: Callable[[CallRecord], object] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
     ) -> None:
         self.on_call_error: BaseException | None = None
