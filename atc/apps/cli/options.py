@@ -41,6 +41,7 @@ __all__ = [
     "limit_option",
     "option",
     "out_file",
+    "per_second",
     "read_program",
     "record_option",
     "results_option",
@@ -70,6 +71,17 @@ def keep_sources(sources: Iterable[Path], out: Path, kind: str = "a source") -> 
     """See that a file to write is none that is read; `kind` says what those are. Raises: click.UsageError."""
     if out.resolve() in {source.resolve() for source in sources}:
         raise click.UsageError(f"{out} is {kind}, and would be overwritten: name another --out")
+
+
+def per_second(text: str) -> float:
+    """A rate such as `10/s` or `0.5/s`; the unit may be left out. Raises: click.BadParameter."""
+    try:
+        rate = float(text.strip().removesuffix("/s"))
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < float("inf"):
+        raise click.BadParameter(f"{text!r} is no rate; write it like 10/s")
+    return rate
 
 
 class FlagNamedOption(click.Option):

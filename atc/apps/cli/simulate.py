@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli.documents import chosen
-from atc.apps.cli.options import agent_options, argument, option, takes
+from atc.apps.cli.options import (
+    RealRange,
+    agent_options,
+    argument,
+    option,
+    out_file,
+    per_second,
+    takes,
+)
 from atc.options import Options
 
 if TYPE_CHECKING:
@@ -30,6 +38,32 @@ class _Options:
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
         help="A world file (YAML): names, sizes, relations, effects of writes, meanings of parameters that SPEC lacks.",
+    )
+    latency: float = option(
+        "--latency",
+        type=RealRange(min=0),
+        default=0.0,
+        metavar="S",
+        help="Seconds that each answer takes longer.",
+    )
+    fail_rate: float = option(
+        "--fail-rate",
+        type=RealRange(0, 1),
+        default=0.0,
+        metavar="P",
+        help="The part of the requests, from 0 to 1, that fail with 5xx or 429; which ones follows from the seed.",
+    )
+    rate_limit: float | None = option(
+        "--rate-limit",
+        type=per_second,
+        metavar="N/s",
+        help="Requests a second in each session; more are refused with 429 and Retry-After.",
+    )
+    log: Path | None = option(
+        "--log",
+        type=out_file,
+        metavar="FILE",
+        help="Add a JSON line for each request: time, method, path, status, ms, session.",
     )
 
 
@@ -53,6 +87,10 @@ def simulate(options: _Options) -> None:
         now=options.agent.now,
         auth=not options.no_auth,
         world=options.world,
+        latency=options.latency,
+        fail_rate=options.fail_rate,
+        rate_limit=options.rate_limit or 0.0,
+        log=options.log,
     ) as simulator:
         click.echo(simulator.start(options.port))
         click.echo("\n".join(map(one_line, _credentials(simulator))))

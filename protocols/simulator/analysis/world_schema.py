@@ -96,6 +96,11 @@ class EntityType:
     date: str = ""
 
     @property
+    def searchable(self) -> bool:
+        """True if a search of the API finds its entities by name."""
+        return any(plan.search for plan in self.global_lists)
+
+    @property
     def local(self) -> bool:
         """True if its entities exist only within their parent."""
         return bool(self.parent)

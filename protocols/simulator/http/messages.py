@@ -56,11 +56,11 @@ class SimulatedReply:
 
 
 class RequestError(Exception):
-    """The error response to a request."""
+    """The error response to a request; `wait` is its Retry-After in seconds, 0 for none."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, wait: int = 0) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.wait = status, wait
 
 
 def encode(reply: SimulatedReply) -> EncodedAnswer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from protocols.model import Protocol, WholeURL
 from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
 from protocols.simulator.analysis.world_schema import WorldSchema
+from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
 from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedRequest
 from protocols.simulator.http.session import Session
@@ -83,7 +85,12 @@ class Simulator:
         open: Accept every identifier in a path or query as that of an existing entity. Use it for simulated writes to a
             real service.
         world: A world file: facts about the entities that the document cannot say.
-    Raises: UsageError: A tool is a function, or the world file is invalid.
+        latency: Seconds added to each response.
+        fail_rate: The share of requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
+        rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
+        log: A file for one JSON line per request: time, method, path, status, ms, session.
+    Raises: UsageError: A tool is a function, a number is out of range, the log cannot be written, or the world
+        file is invalid.
     """
 
     def __init__(
@@ -95,6 +102,10 @@ class Simulator:
         *,
         open: bool = False,
         world: Path | None = None,
+        latency: float = 0.0,
+        fail_rate: float = 0.0,
+        rate_limit: float = 0.0,
+        log: Path | None = None,
     ) -> None:
         called = next((tool for tool in protocol.tools if tool.function is not None), None)
         if called is not None and called.function is not None:
@@ -105,6 +116,8 @@ class Simulator:
         self._world_file = read_world(world, protocol) if world else NO_WORLD
         if world:
             _world_schema(protocol, self._world_file)
+        self._conditions = ServiceConditions(latency, fail_rate, rate_limit)
+        self._log = RequestLog(log) if log else None
         self.protocol = protocol
         self.seed = seed
         self.now = now or _DEFAULT_NOW
@@ -158,6 +171,8 @@ class Simulator:
         server, self._server = self._server, None
         if server is not None:
             server.close()
+        if self._log is not None:
+            self._log.close()
 
     def __enter__(self) -> Simulator:
         return self
@@ -207,6 +222,7 @@ class Simulator:
         identifiers: tuple[QuestionIdentifier, ...] = (),
         rehearses: bool = False,
     ) -> Session:
+        injector = FaultInjector(self._conditions, self.protocol.digest, seed)
         return Session(
             id,
             self.protocol,
@@ -214,6 +230,7 @@ class Simulator:
             address=self.base_url,
             close=self.close_session,
             make_world=lambda: self._world(seed, named_entities, identifiers),
+            fault_injector=injector if self._conditions != ServiceConditions() else None,
             rehearses=rehearses,
         )
 
@@ -230,6 +247,16 @@ class Simulator:
             target: Path and query, as received.
         Returns: Status, body, media type ("" without a body), further headers.
         """
+        if self._log is None:
+            return self._handle(method, target, headers, body)
+        started = time.perf_counter()
+        answer = self._handle(method, target, headers, body)
+        path, _, inner = target.partition(_SESSIONS + "/")
+        id, slash, rest = inner.partition("/")
+        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - started)
+        return answer
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
         path, _, query = target.partition("?")
         id = ""
         if path.startswith(_SESSIONS):

@@ -15,7 +15,8 @@ from protocols.calls.credentials import ANY_REQUEST, Credential
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.simulator.demand import Demand
-from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedRequest, encode
+from protocols.simulator.http.conditions import FaultInjector
+from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
 from protocols.simulator.http.routing import Responder
 from protocols.simulator.world.world import World
 
@@ -33,6 +34,7 @@ class Session:
         address: Gives the base URL for an id; starts the server if it is not running.
         close: Removes the session of an id from the server.
         make_world: Makes the world, at the first request and after each reset.
+        fault_injector: Delays and refuses requests before they reach the world.
         rehearses: True if programs are rehearsed here: whoever runs one says before what it demands (`satisfy`).
     """
 
@@ -45,6 +47,7 @@ class Session:
         address: Callable[[str], str],
         close: Callable[[str], None],
         make_world: Callable[[], World],
+        fault_injector: FaultInjector | None = None,
         rehearses: bool = False,
     ) -> None:
         self._demands: list[tuple[Demand, ...]] | None = [] if rehearses else None
@@ -54,6 +57,7 @@ class Session:
         self._address = address
         self._close = close
         self._make_world = make_world
+        self._fault_injector = fault_injector
         self._lock = threading.Lock()
         self._responder: Responder | None = None
         self._cached: dict[tuple[object, ...], EncodedAnswer] = {}
@@ -93,6 +97,8 @@ class Session:
         with self._lock:
             self._responder = None
             self._cached.clear()
+        if self._fault_injector is not None:
+            self._fault_injector.reset()
 
     def close(self) -> None:
         """Close the session and remove its URL; idempotent."""
@@ -108,6 +114,10 @@ class Session:
 
     def answer(self, request: SimulatedRequest) -> EncodedAnswer:
         """Answer one request; one at a time, because a world is not thread-safe."""
+        if self._fault_injector is not None:
+            target = f"{request.path} {request.query}"
+            if refusal := self._fault_injector.refusal(request.method, target, request.body):
+                return self._encode_refusal(request, refusal)
         reads = request.method in {"GET", "HEAD"}
         with self._lock:
             responder = self._current_responder()
@@ -132,6 +142,14 @@ class Session:
                 world.satisfy(demands)
             self._responder = Responder(world)
         return self._responder
+
+    def _encode_refusal(self, request: SimulatedRequest, refusal: RequestError) -> EncodedAnswer:
+        """A refusal in the documented shape of errors."""
+        with self._lock:
+            responder = self._current_responder()
+            reply = responder.problem(responder.tool_for(request), refusal)
+        headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
+        return encode(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
 
     @cached_property
     def _restricted(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import string
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -321,3 +323,99 @@ def test_a_list_without_a_search_has_the_names_too() -> None:
 )
 def test_names_are_read_from_plain_english(query: str, names: list[str]) -> None:
     assert sorted(name.text for name in read_entities(query).names) == sorted(names)
+
+
+# -- what a service puts its clients through -----------------------------------------------------------------------
+
+
+def statuses(simulator: Simulator, paths: list[str], threads: int = 1) -> list[tuple[str, int, str | None]]:
+    """What became of requests in a session of their own: path, status and Retry-After, in the order of the paths."""
+    with simulator.session(task="t1") as session, ThreadPoolExecutor(threads) as pool:
+        replies = list(pool.map(lambda path: requests.get(session.url + path, timeout=20), paths))
+    return [(path, r.status_code, r.headers.get("Retry-After")) for path, r in zip(paths, replies, strict=True)]
+
+
+def test_failures_are_drawn_from_the_seed(cinema_protocol: Protocol) -> None:
+    """About as many as asked for, the same ones in any order, and a request that is sent again may get through."""
+    paths = [f"/films?page={page}" for page in range(1, 201)]
+    with Simulator(cinema_protocol, auth=False, fail_rate=0.3) as simulator:
+        first = statuses(simulator, paths)
+        failed = [(path, status, wait) for path, status, wait in first if status != 200]
+        assert 40 <= len(failed) <= 80
+        assert {status for _, status, _ in failed} == {429, 500, 502, 503}
+        assert all((wait == "1") == (status in {429, 503}) for _, status, wait in failed)
+        assert sorted(statuses(simulator, paths[::-1], threads=4)) == sorted(first)
+        again = statuses(simulator, [path for path, _, _ in failed for _ in range(8)])
+        assert {path for path, status, _ in again if status == 200} == {path for path, _, _ in failed}
+    with Simulator(cinema_protocol, seed=1, auth=False, fail_rate=0.3) as session:
+        assert statuses(session, paths) != first
+
+
+def test_a_failed_write_was_not_done(cinema_protocol: Protocol) -> None:
+    with Simulator(cinema_protocol, auth=False) as calm, Simulator(cinema_protocol, auth=False, fail_rate=1) as broken:
+        film = get(calm.url, "/films")["films"][0]["filmId"]
+        before = get(calm.url, "/me/watchlist")
+        reply = requests.put(broken.url + "/me/watchlist", json={"filmIds": [film]}, timeout=10)
+        assert reply.status_code in {429, 500, 502, 503}
+        assert set(reply.json()) == {"code", "message"}
+    with Simulator(cinema_protocol, auth=False, fail_rate=0.5) as shaky, requests.Session() as client:
+        while client.put(shaky.url + "/me/watchlist", json={"filmIds": [film]}, timeout=10).status_code != 204:
+            listed = client.get(shaky.url + "/me/watchlist", timeout=10)
+            assert listed.status_code != 200 or listed.json() == before
+
+
+def test_the_rate_is_limited_in_each_session(cinema_protocol: Protocol) -> None:
+    """A burst of a second's worth passes, then 429 says how long to wait; another session has a limit of its own."""
+    with Simulator(cinema_protocol, auth=False, rate_limit=3) as simulator:
+        answered = [status for _, status, _ in statuses(simulator, ["/films"] * 9)]
+        assert answered[:3] == [200] * 3
+        assert 429 in answered[3:]
+        with simulator.session(task="t2") as session:
+            assert requests.get(session.url + "/films", timeout=10).status_code == 200
+            replies = [requests.get(session.url + "/films", timeout=10) for _ in range(8)]
+            assert {reply.headers["Retry-After"] for reply in replies if reply.status_code == 429} == {"1"}
+
+
+def test_the_log_has_a_line_for_each_request_and_no_secret(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    with Simulator(load(data / "restbench" / "tmdb_oas.json"), log=file) as simulator:
+        (credential,) = simulator.credentials
+        with simulator.session(task="t1") as session:
+            for at in (simulator.url, session.url):
+                requests.get(f"{at}/movie/popular?{credential.place[1]}={credential.secrets()[0]}&page=2", timeout=10)
+            requests.get(session.url + "/movie/popular", timeout=10)
+            id = session.id
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+
+    assert [list(line) for line in lines] == [["time", "method", "path", "status", "ms", "session"]] * 3
+    assert [(line["path"], line["status"], line["session"]) for line in lines] == [
+        ("/3/movie/popular", 200, ""),
+        ("/3/movie/popular", 200, id),
+        ("/3/movie/popular", 401, id),
+    ]
+    assert credential.secrets()[0] not in file.read_text()
+
+
+def test_the_command_sets_the_conditions(cinema_protocol: Protocol, tmp_path: Path) -> None:
+    """All of them at once: `atc simulate` with a log, a limit, a delay and failures; wrong ones are told."""
+    log = tmp_path / "log.jsonl"
+    atc = str(Path(sys.executable).with_name("atc"))
+    options = ["--no-auth", "--latency", "0.05", "--fail-rate", "1", "--rate-limit", "2/s", "--log", str(log)]
+    with subprocess.Popen(
+        [atc, "simulate", str(sample("cinema")), *options], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        replies = [requests.get(url + "/films", timeout=10) for _ in range(4)]
+        process.terminate()
+
+    assert all(reply.status_code >= 429 for reply in replies)
+    assert len(log.read_text().splitlines()) == 4
+    for wrong, message in (
+        (["--rate-limit", "fast"], "10/s"),
+        (["--fail-rate", "2"], "fail-rate"),
+        (["--latency", "-1"], "latency"),
+    ):
+        refused = subprocess.run([atc, "simulate", str(sample("cinema")), *wrong], capture_output=True, text=True)
+        assert refused.returncode == 2
+        assert message in refused.stderr
