@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atc.apps.cli import print_json
+from atc.apps.cli.options import announced
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = ["train"]
 @click.option("--base", default="base", show_default=True, help="A sentence transformer; `base` is the packaged one.")
 @click.option("--epochs", type=click.IntRange(min=1), default=4, show_default=True, help="Rounds over the questions.")
 @click.option("--seed", default=0, show_default=True, help="Of the order.")
+@announced
 def train(sources: tuple[Path, ...], out: Path, base: str, epochs: int, seed: int) -> None:
     """Train an encoder on the questions of QUERIES (query files of ToolBench) and the APIs that they need.
 

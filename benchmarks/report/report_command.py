@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from atc.apps.cli.options import announced
 from benchmarks.harness.placed_group import loaded
 from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 if TYPE_CHECKING:
     from benchmarks.report.runs import RunFolder
@@ -46,6 +48,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     help="First have MODEL grade each solution's executability and utility, 1 to 3; what it graded before is kept. "
     "Of several the means are shown. Repeatable.",
 )
+@announced
 def report(
     folders: tuple[Path, ...],
     with_paper: bool,
@@ -64,7 +67,7 @@ def report(
     """
     if not folders and not with_paper:
         raise click.UsageError("Missing argument 'DIR...' (or --paper).")
-    from atc.files import to_json
+    from atc.files import to_json, write_text
     from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
     from benchmarks.report.page import page
@@ -92,17 +95,23 @@ def report(
     else:
         show(report_tables, comparison.notes)
     if markdown_file:
-        _write(markdown_file, markdown(report_tables, comparison.notes))
+        write_text(markdown_file, markdown(report_tables, comparison.notes))
     if html_file:
-        _write(html_file, page(comparison, report_tables))
+        write_text(html_file, page(comparison, report_tables))
 
 
 def _own_tables(folder: Path) -> list[TextTable]:
     """The tables of a run whose benchmark makes its own from `summary.json`; none of another run."""
     try:
-        summary = json.loads((folder / "summary.json").read_text("utf-8"))
+        summary = json.loads(read_whole(folder / "summary.json"))
         benchmark = benchmarks().get(summary["benchmark"])
-    except (OSError, ValueError, KeyError, TypeError):  # what is wrong with it is said where the run is read
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ):  # what is wrong with it is said where the run is read
         return []
     return list(loaded(benchmark.tables)(summary)) if benchmark and benchmark.tables else []
 
@@ -115,12 +124,3 @@ def _grade(runs: Sequence[RunFolder], name: str) -> None:
     with closing(open_model(name)) as model:
         for run in runs:
             grade(run.folder, run.tasks, model)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        if not file.exists():
-            file.touch(0o600)
-        file.write_text(text, "utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None

@@ -158,6 +158,8 @@ def _defaults(
         if flag.startswith("--")
     }
     _refuse_unknown(section, table, sorted(options))
+    if table and not hasattr(command.callback, "announces"):
+        raise UsageError(f"{section.title(next(iter(table)))}: this command takes no options from a file")
     defaults = {}
     for key, value in shared.items():
         if key in options and key not in table and not _is_of_others(key, value, options[key]):

@@ -17,7 +17,7 @@ from atc.apps.cli.config import settle
 from atc.apps.cli.documents import loaded
 from atc.apps.cli.flags import for_chosen
 from atc.apps.cli.help_pages import BriefCommand, HelpGroup
-from atc.apps.cli.options import option, takes
+from atc.apps.cli.options import announced, option, takes
 from atc.apps.cli.serving import ServingOptions, address_of, bound, check_modules, http_server, run_http
 from atc.apps.cli.trust import announce
 from protocols.naming import split_namespace
@@ -94,6 +94,7 @@ def serve(options: _Options) -> None:
 @click.option("--client", type=click.Choice(("claude", "cursor")), default="claude", show_default=True)
 @click.option("--name", default="atc", show_default=True, metavar="NAME", help="Of the server, as the client lists it.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION OF atc mcp serve]...")
+@announced
 def config(client: str, name: str, arguments: tuple[str, ...]) -> None:
     """Print what a client's configuration needs to start `atc mcp serve` with these options and those of atc.toml.
 

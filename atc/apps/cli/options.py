@@ -32,6 +32,7 @@ __all__ = [
     "RealRange",
     "agent_option",
     "agent_options",
+    "announced",
     "api_option",
     "argument",
     "check_api_options",
@@ -135,6 +136,27 @@ def agent_options(*names: str, writes: str = "", choices: tuple[str, ...] = ()) 
     return field(metadata={"agent": settings})
 
 
+def announced(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command settle its values, and announce what those of `atc.toml` could do harm with, before it runs.
+
+    A command without it takes no options from the file.
+    """
+
+    @wraps(command)
+    def called(*args: Any, **values: Any) -> None:
+        context = click.get_current_context()
+        if config := context.meta.get(CONFIG):
+            from atc.apps.cli.config import settle
+            from atc.apps.cli.trust import announce
+
+            values = settle(context, values)
+            announce(context, config, values)
+        command(*args, **values)
+
+    called.announces = True  # type: ignore[attr-defined]
+    return called
+
+
 def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callable[..., None]]:
     """Give a command the options of a dataclass, and its function one object with their values.
 
@@ -146,20 +168,13 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
     def decorate(command: Callable[[Values], None]) -> Callable[..., None]:
         @wraps(command)
         def called(**values: Any) -> None:
-            context = click.get_current_context()
-            if config := context.meta.get(CONFIG):
-                from atc.apps.cli.config import settle
-                from atc.apps.cli.trust import announce
-
-                values = settle(context, values)
-                announce(context, config, values)
             parts = {
                 name: with_values(Options(), {key: values.pop(key) for key in settings})
                 for name, settings in agent.items()
             }
             command(options(**values, **parts))
 
-        decorated: Callable[..., None] = called
+        decorated = announced(called)
         for entry in reversed(fields(options)):
             if entry.name in agent:
                 for name, settings in reversed(agent[entry.name].items()):

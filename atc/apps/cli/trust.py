@@ -22,6 +22,7 @@ from click.core import ParameterSource
 
 from atc.apps.cli.config import Config, is_same_api
 from atc.apps.cli.flags import FLAGS, flags_with
+from atc.apps.tui.plan import unhidden
 from protocols.calls.auth import SCHEMES
 from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 __all__ = ["announce", "code_of", "destination", "origins", "risks", "trust", "trusts"]
 
+_MOST_SHOWN = 1500
+"""Characters of what is announced: the question below it is on the same screen."""
+_CHANGED = "with other code"
+_MADE = "was made by atc"
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
 """Sources that no server is read from before the user has agreed to them."""
@@ -51,23 +56,40 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name for name in flags_with("signs_in") if values.get(name) and name not in used and not values.get("simulate")
     ]
     api = ctx.default_map["api"] if ctx.default_map and is_same_api(ctx, values) else ()
-    phrases = [*risks(used, api), *(destination(used) if own else ()), *_written(ctx, config, used)]
-    if not phrases:
-        return
+    places = dict(_written(ctx, used))
+    overwritten = [
+        f"{flag} writes {place}"
+        for flag, place in places.items()
+        if not place.resolve().is_relative_to(config.folder) or (place.is_file() and not trusts(place, [_MADE]))
+    ]
+    phrases = [*risks(used, api), *(destination(used) if own else ()), *overwritten]
+    if phrases:
+        _ask(config, used, api, phrases)
+    for place in places.values():  # what this command makes, it may write again
+        if not place.exists():
+            with contextlib.suppress(UsageError):
+                trust(place, [_MADE], {})
+
+
+def _ask(config: Config, used: Mapping[str, Any], api: Sequence[str] | str, phrases: Sequence[str]) -> None:
+    """Announce, and ask unless the user has agreed. Raises: UsageError: The user has not agreed to it."""
     from atc.apps.cli import say
     from atc.apps.cli.confirm import can_ask
 
     displayed = [*risks(_displayed(used), api), *phrases[len(risks(used)) :]]
-    say(f"{config.file}: {'; '.join(displayed)}")
-    code = code_of(config.folder, used.get("api") or ())
+    text = unhidden(f"{config.file}: {'; '.join(displayed)}")
+    if len(text) > _MOST_SHOWN and not config.explicit:
+        raise UsageError(f"{config.file} wants more than can be shown at once; read it, and name it with ATC_CONFIG")
+    say(text)
+    code = code_of(config.folder, _running(used))
     digest, agreed = _digest(config.file, phrases, code), _trusted()
     if config.explicit or digest in agreed:
         return
-    if code and _digest(config.file, phrases, {}) in agreed:
+    if code and trusts(config.file, [*phrases, _CHANGED]):
         say(f"since you gave your word, {', '.join(map(str, code))} changed")
     path = one_line(str(config.file.resolve()))
     if can_ask() and click.confirm(f"Does {path} have your word for that?", default=False, err=True):
-        if _digest(config.file, phrases, code_of(config.folder, used.get("api") or ())) != digest:
+        if _digest(config.file, phrases, code_of(config.folder, _running(used))) != digest:
             raise UsageError(f"{', '.join(map(str, code))} changed just now; look at it, and repeat the command")
         trust(config.file, phrases, code)
         return
@@ -83,7 +105,7 @@ def trust(file: Path, phrases: Sequence[str], code: Mapping[Path, str]) -> None:
 
     record = _record()
     make_folder(record.parent)
-    for digest in dict.fromkeys((_digest(file, phrases, {}), _digest(file, phrases, code))):
+    for digest in (_digest(file, phrases, code), *([_digest(file, [*phrases, _CHANGED], {})] if code else [])):
         append_line(record, digest)
 
 
@@ -95,7 +117,7 @@ def trusts(file: Path, phrases: Sequence[str]) -> bool:
 def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
     """The files that sources run, each with a digest: that of `functions:FILE`, and in the folder those of a command.
 
-    What they import is not among them.
+    What they import is not among them, but a module that is named, as in `python -m server`.
     """
     files: dict[Path, str] = {}
     for api in [apis] if isinstance(apis, str) else apis:
@@ -108,7 +130,8 @@ def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
             words = [rest] if scheme == "functions:" else shlex.split(rest)
         except ValueError:  # the command says so
             words = []
-        for path in (folder / word for word in words):
+        forms = ("{}", "{}.py", "{}/__main__.py") if scheme == "mcp:stdio:" else ("{}",)
+        for path in (folder / form.format(word) for word in words for form in forms):
             with contextlib.suppress(OSError):
                 if path.is_file() and (scheme == "functions:" or path.resolve().is_relative_to(folder)):
                     with path.open("rb") as file:
@@ -122,16 +145,23 @@ def risks(used: Mapping[str, Any], api: Sequence[str] | str = ()) -> list[str]:
     `api`: That of the file where the command line names the same one, so that both speak of the same place.
     """
     values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
-    apis = [str(api) for api in values.get("api", ())]
-    phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
+    phrases = [f"runs {source}" for source in _running(used)]
     where = _where({"api": api} | dict(used)) or "the API of the command line"
     for name, flag in FLAGS.items():
-        is_harmless = isinstance(flag.kind, tuple) and values.get(name) != ("allow",)
+        is_harmless = isinstance(flag.kind, tuple) and values.get(name, ("allow",))[0] in {*flag.kind} - {"allow"}
         if flag.risk and name in values and not is_harmless:
             phrases.append(flag.risk.format(value=", ".join(map(str, values[name])), where=where))
     if "resume" in values:  # a journal is as good as a command line
         phrases.append(f"goes on with {used['resume']}")
-    return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
+    return phrases + [
+        f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file", "address") if name in values
+    ]
+
+
+def _running(used: Mapping[str, Any]) -> list[str]:
+    """The values that run code, whatever their option: the document of a benchmark, too."""
+    texts = [str(text) for value in used.values() for text in (value if isinstance(value, tuple | list) else [value])]
+    return [text for text in texts if split_namespace(text)[1].lower().startswith(_RUNS_CODE)]
 
 
 def _displayed(used: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,14 +225,15 @@ def origins(protocol: Protocol) -> list[str]:
     return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts if part.netloc))
 
 
-def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:
-    """The places outside the file's folder that the values have written to."""
-    places = [
-        (option.opts[0], Path(str(used[str(option.name)])))
+def _written(ctx: click.Context, used: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """The places that the values have written to, each with its option."""
+    return [
+        (option.opts[0], Path(str(place)))
         for option in ctx.command.params
-        if str(option.name) in used and isinstance(option, click.Option) and _is_written(option)
+        if isinstance(option, click.Option) and _is_written(option)
+        for value in [used.get(str(option.name), ())]
+        for place in (value if isinstance(value, tuple) else [value])
     ]
-    return [f"{flag} writes {place}" for flag, place in places if not place.resolve().is_relative_to(config.folder)]
 
 
 def _is_written(option: click.Option) -> bool:

@@ -12,6 +12,7 @@ import click
 from atc.apps.cli import print_json, say
 from atc.apps.cli.help_pages import HelpGroup
 from atc.apps.cli.options import (
+    announced,
     argument,
     json_option,
     option,
@@ -55,6 +56,7 @@ def evaluate() -> None:
 @click.argument("answers", type=_place, metavar="ANSWERS")
 @click.option("--method", metavar="TEXT", help="Only files whose name has TEXT, such as DFS_woFilter_w2.")
 @click.option("--out", required=True, type=out_file, metavar="FILE", help="The converted answers, by query id.")
+@announced
 def convert(answers: Path, method: str | None, out: Path) -> None:
     """Convert ANSWERS, a run of `atc bench toolbench` or a folder of `<query_id>_<method>.json`, into one file."""
     from benchmarks.toolbench.evaluation.judged import write_converted

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json, say
+from atc.apps.cli.options import announced
 from atc.retrieval.tool_index import ENCODERS
 from benchmarks.harness.placed_group import PlacedGroup
 from protocols.errors import UsageError
+from protocols.quoting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +45,7 @@ def retrieve() -> None:
     metavar="|".join((*ENCODERS, "base", "DIR", "hybrid:DIR")),
     help="By words, by word vectors, by both, or by a trained encoder (sentence-transformers).",
 )
+@announced
 def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
     """Index the APIs of each SOURCE: an API document, a query file of ToolBench, or a published corpus.tsv."""
     from atc.retrieval.tool_index import build_index
@@ -57,6 +60,7 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
 @click.argument("text")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@announced
 def query(index: Path, text: str, k: int, as_json: bool) -> None:
     """Print the K APIs of INDEX that are nearest to TEXT."""
     from atc.retrieval.tool_index import ToolIndex
@@ -68,13 +72,15 @@ def query(index: Path, text: str, k: int, as_json: bool) -> None:
         print_json({"hits": rows})
         return
     for hit in hits:
-        click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
+        place = f"{hit.document.category} / {hit.document.tool} / {hit.document.api}"
+        click.echo(f"{hit.score:8.4f}  {one_line(place)}")
 
 
 @click.command("eval")
 @click.argument("index", type=_index)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@announced
 def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Measure how well INDEX finds the relevant APIs of questions.
 

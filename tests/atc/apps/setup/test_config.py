@@ -290,7 +290,7 @@ def test_every_command_with_such_options_asks() -> None:
     names: set[str] = set()
     for path, command in commands(main, click.Context(main)):
         options = {str(option.name) for option in command.params if isinstance(option, click.Option)}
-        assert not options & RISKY or hasattr(command.callback, "__wrapped__"), path
+        assert not options & RISKY or hasattr(command.callback, "announces"), path
         if path[0] in COMMANDS:
             names |= {flag.removeprefix("--") for option in command.params for flag in option.opts}
 
