@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder, not_ours, write_whole
+from protocols.private_files import make_private_folder, not_ours, read_bounded, write_whole
 from protocols.quoting import escaped
 
 __all__ = [
@@ -24,6 +24,9 @@ __all__ = [
     "write_json",
     "write_text",
 ]
+
+_MOST_READ = 1 << 28
+"""Bytes of a file of lines; it takes several times as much in memory."""
 
 
 def to_json(data: object) -> str:
@@ -127,7 +130,7 @@ def read_lines(path: Path, *, growing: bool = True) -> Iterator[tuple[str, Any]]
     Raises: UsageError: The file cannot be read, or a line is no JSON.
     """
     try:
-        lines = path.read_text("utf-8").removesuffix("\n").split("\n")
+        lines = read_bounded(path, _MOST_READ).removesuffix("\n").split("\n")
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as error:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from atc.solution import Solution
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 from sandbox.truncation import nested
 
 __all__ = ["read_json", "read_solution", "solution_data", "solution_of"]
@@ -39,9 +40,7 @@ def _adapter() -> TypeAdapter[Solution]:
 def read_json(file: Path) -> object:
     """The JSON in a file. Raises: UsageError: It cannot be read, is none, or is too large to be looked at."""
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{file} has more than {MOST_BYTES} bytes, and no solution has")
-        data: object = json.loads(file.read_bytes())
+        data: object = json.loads(read_whole(file, MOST_BYTES))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:

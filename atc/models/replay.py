@@ -33,6 +33,7 @@ from atc.models.base import (
     request_hash,
 )
 from protocols.errors import ModelError, UsageError
+from protocols.private_files import refuse_pipe
 
 __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model"]
 
@@ -151,6 +152,7 @@ def _lines(file: Path) -> Iterator[str]:
     """The lines of a record, one in memory at a time. Raises: UsageError, ModelError: It cannot be read."""
     is_packed, lines, size = file.suffix == ".gz", 0, 0
     try:
+        refuse_pipe(file)
         with gzip.open(file) if is_packed else file.open("rb") as stream:
             while line := stream.readline(_LONGEST + 1):
                 lines, size = lines + 1, size + len(line)

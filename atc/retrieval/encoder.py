@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,14 +15,16 @@ import numpy as np
 from atc.engines.pretrained import look_up
 from protocols.errors import UsageError
 from protocols.extras import needs_extra
+from protocols.private_files import read_bounded
 
-__all__ = ["MOST_TOKENS", "base_encoder", "encode", "encoder_digest", "load_encoder", "trained"]
+__all__ = ["MOST_TOKENS", "base_encoder", "check_modules", "encode", "encoder_digest", "load_encoder", "trained"]
 
 MOST_TOKENS = 192
 """The length to which texts are cut."""
 
 _MISSING = needs_extra("a trained encoder", "train")
 _BATCH = 32
+_OURS = re.compile(r"sentence_transformers(\.\w+)*\.[A-Z]\w*")
 _ENCODER_FILES = frozenset({".bin", ".json", ".safetensors", ".txt"})
 
 
@@ -43,6 +47,7 @@ def load_encoder(name: str) -> Any:
     except ImportError:
         raise UsageError(_MISSING) from None
     place = base_encoder() if name == "base" else name
+    check_modules(Path(place))
     try:
         look_up(place, "sentence-transformers")
         encoder = SentenceTransformer(place, device="cpu")
@@ -53,6 +58,21 @@ def load_encoder(name: str) -> Any:
         ) from None
     encoder.max_seq_length = min(MOST_TOKENS, encoder.max_seq_length or MOST_TOKENS)
     return encoder.eval()
+
+
+def check_modules(folder: Path) -> None:
+    """Refuse a folder whose encoder is of another library: its class would be imported, and given files of the folder.
+
+    Raises: UsageError: It names such a class, or cannot be read.
+    """
+    file = folder / "modules.json"
+    try:
+        modules = json.loads(read_bounded(file)) if file.exists() else []
+        foreign = [str(kind) for kind in (entry["type"] for entry in modules) if not _OURS.fullmatch(str(kind))]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    if foreign:
+        raise UsageError(f"{file} names {foreign[0]}, which is no part of sentence-transformers, and is not run")
 
 
 def encoder_digest(name: str) -> str:

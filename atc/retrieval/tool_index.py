@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 import shutil
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -21,12 +22,13 @@ from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from atc.files import write_json
 from atc.retrieval.embeddings import embed
 from atc.retrieval.encoder import encode, encoder_digest, trained
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder
+from protocols.private_files import make_private_folder, read_bounded, read_whole, refuse_pipe
 
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 
@@ -44,6 +46,8 @@ _DEPTH = 200
 _VERSION = 4
 _BATCH = 512
 _DOCUMENTS = "documents.jsonl.gz"
+_MOST_BYTES = 1 << 27
+"""Of the documents, unpacked; those of ToolBench's 16,000 APIs are a quarter of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,22 +211,24 @@ class ToolIndex:
         self.folder = folder
         self._checked = False
         try:
-            data = json.loads((folder / "index.json").read_text("utf-8"))
+            data = json.loads(read_bounded(folder / "index.json"))
             if data["version"] != _VERSION:
                 raise UsageError(f"{folder} is an index of version {data['version']}; build it again in another folder")
-            self.encoder: str = data["encoder"]
-            self.digest: str = data["digest"]
-            self.weights: str = data["weights"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            self.encoder, self.digest, self.weights = (str(data[name]) for name in ("encoder", "digest", "weights"))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise UsageError(f"{folder} is no index: {error}; atc retrieve build makes one") from None
 
     @cached_property
     def documents(self) -> tuple[ToolDocument, ...]:
         """All documents, in the order of the rows. Raises: UsageError."""
         try:
-            with gzip.open(self.folder / _DOCUMENTS, "rt", encoding="utf-8") as file:
-                return tuple(ToolDocument(**json.loads(line)) for line in file)
-        except (OSError, EOFError, ValueError, TypeError) as error:
+            refuse_pipe(self.folder / _DOCUMENTS)
+            with gzip.open(self.folder / _DOCUMENTS) as file:
+                data = file.read(_MOST_BYTES + 1)
+            if len(data) > _MOST_BYTES:
+                raise ValueError(f"it unpacks to more than {_MOST_BYTES:,} bytes")
+            return tuple(TypeAdapter(ToolDocument).validate_json(line) for line in data.splitlines())
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             raise self._damaged(_DOCUMENTS, error) from None
 
     @cached_property
@@ -247,9 +253,13 @@ class ToolIndex:
         import bm25s
 
         try:
+            for file in (self.folder / "bm25").iterdir():
+                read_whole(file, _MOST_BYTES)
             words = bm25s.BM25.load(self.folder / "bm25", mmap=True)
             documents = int(words.scores["num_docs"])
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            if max(words.vocab_dict.values(), default=0) >= len(words.scores["indptr"]):
+                raise ValueError("its vocabulary has more words than its scores")
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._damaged("bm25", error) from None
         if documents != len(self.documents):
             raise self._damaged("bm25", f"{documents} of {len(self.documents)} documents")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from atc.files import append_line, cut_unfinished, read_lines, write_json
 from benchmarks.harness.parts import Identified, Outcome, Scorer, TaskEnvironment
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder
+from protocols.private_files import make_private_folder, read_bounded, read_whole
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -137,10 +137,10 @@ def _keep_settings(file: Path, settings: DataclassInstance, out: Path) -> None:
     try:
         if not file.exists():
             write_json(file, config)
-        stored = json.loads(file.read_text("utf-8"))
+        stored = json.loads(read_whole(file))
         if not isinstance(stored, dict):
             raise ValueError(f"{file.name} is no JSON object")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{out} cannot hold the results: {error}") from None
     if stored != config:
         differ = [
@@ -185,11 +185,11 @@ def _plain(value: object) -> object:
 def _read(file: Path, key: str) -> dict[str, Any] | None:
     """The record in a file, if it is one of this very task."""
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_whole(file))
         return dict(data) if data.get("key") == key else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(file, error) from None
 
 
@@ -201,7 +201,7 @@ def _damaged(file: Path, error: Exception) -> UsageError:
 def _stored_seconds(file: Path) -> dict[str, float]:
     """The seconds of each task by `times.jsonl`; the last line of a task counts."""
     seconds: dict[str, float] = {}
-    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
+    for line in read_bounded(file, 1 << 28).splitlines() if file.is_file() else ():
         try:
             entry = json.loads(line)
             seconds[entry["id"]] = float(entry["seconds"])

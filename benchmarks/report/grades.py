@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.methods.observations import render_value, truncate
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 __all__ = ["Grades", "call_lines", "judge_folder", "read_grades", "solution_key"]
 
@@ -39,12 +40,12 @@ def read_grades(run: Path) -> dict[str, Grades]:
     by_key: dict[str, list[Grades]] = {}
     for config in sorted((run / _FOLDER).glob("*/config.json")):
         try:
-            model = json.loads(config.read_text("utf-8"))["model"]
+            model = json.loads(read_whole(config))["model"]
             for file in sorted(config.parent.glob("tasks/*.json")):
-                record = json.loads(file.read_text("utf-8"))
+                record = json.loads(read_whole(file))
                 grades = Grades((model,), record["executability"], record["utility"])
                 by_key.setdefault(record["solution"], []).append(grades)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise UsageError(f"{config.parent} holds no grades ({error!r}); remove it to grade anew") from None
     return {
         key: Grades(

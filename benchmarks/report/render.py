@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.report.text_table import TextTable
-from protocols.quoting import visible
+from protocols.quoting import one_line, visible
 
 __all__ = ["markdown", "print_table", "show"]
 
@@ -24,17 +24,17 @@ def show(tables: Iterable[TextTable], notes: Sequence[str] = ()) -> None:
 
     console = Console()
     for note in notes:
-        console.print(Text(visible(note)))
+        console.print(Text(one_line(note)))
     for table in tables:
-        rich_table = Table(title=Text(visible(table.title), "bold"), title_justify="left")
+        rich_table = Table(title=Text(one_line(table.title), "bold"), title_justify="left")
         for position, column in enumerate(table.columns):
             right = position >= table.text_columns
-            rich_table.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
+            rich_table.add_column(Text(one_line(column)), justify="right" if right else "left", overflow="fold")
         for row in table.rows:
-            rich_table.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(rich_table if table.rows else Text(visible(table.title), "bold"))
+            rich_table.add_row(*(Text(one_line(cell)) for cell in row))
+        console.print(rich_table if table.rows else Text(one_line(table.title), "bold"))
         for remark in table.remarks:
-            console.print(Text(visible(remark), "dim"))
+            console.print(Text(one_line(remark), "dim"))
         console.print()
 
 

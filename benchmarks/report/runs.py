@@ -21,6 +21,7 @@ from atc.files import read_lines
 from benchmarks.report.grades import Grades, read_grades, solution_key
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 __all__ = ["RunFolder", "TaskRecord", "TaskTimes", "check", "object_schema", "read_run", "read_runs"]
 
@@ -154,8 +155,8 @@ def _times(file: Path) -> dict[str, TaskTimes]:
 def _object(file: Path, part: str) -> dict[str, Any]:
     try:
         # An API may have sent NaN and infinities in a response, but no figure can be one.
-        data = json.loads(file.read_text("utf-8"), parse_constant=lambda name: None)
-    except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
+        data = json.loads(read_whole(file), parse_constant=lambda name: None)
+    except (OSError, ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise UsageError(f"{file} cannot be read: {error}") from None
     check(data, _validator(part), str(file))
     return dict(data)

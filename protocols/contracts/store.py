@@ -21,7 +21,7 @@ from protocols.contracts.contract import Contract, infer_schema
 from protocols.errors import UsageError
 from protocols.json_path import Step
 from protocols.model import Protocol, Schema
-from protocols.private_files import folder_locked, make_private_folder, write_whole
+from protocols.private_files import folder_locked, make_private_folder, read_whole, write_whole
 from protocols.quoting import one_line
 
 __all__ = ["SIMULATED", "ContractStore", "ObservedEdge", "ToolObservations"]
@@ -101,9 +101,7 @@ class ContractStore:
     def _read(self, protocol: Protocol) -> tuple[dict[str, ToolObservations], list[ObservedEdge]]:
         file = self.file(protocol)
         try:
-            if file.stat().st_size > _MOST_BYTES:
-                raise UsageError(f"{file} has more than {_MOST_BYTES} bytes; move it away to begin anew")
-            data = json.loads(file.read_text("utf-8"))
+            data = json.loads(read_whole(file, _MOST_BYTES))
         except FileNotFoundError:
             return {}, []
         except (OSError, ValueError, RecursionError) as error:

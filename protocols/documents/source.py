@@ -17,6 +17,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from protocols.documents.web import MAX_BYTES, SignIn, fetch
 from protocols.errors import ProtocolError
+from protocols.private_files import refuse_pipe
 
 if TYPE_CHECKING:
     import yaml
@@ -53,6 +54,7 @@ def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str]
         return fetch(text, sign_in), text
     path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
+        refuse_pipe(path)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from protocols.errors import ProtocolError, UsageError
+from protocols.private_files import refuse_pipe
 
 if TYPE_CHECKING:
     from protocols.model import Protocol
@@ -42,6 +43,7 @@ def documents_in(folder: Path) -> list[Path]:
 
 def _is_document(path: Path) -> bool:
     try:
+        refuse_pipe(path)
         with path.open(encoding="utf-8-sig") as file:
             return _DOCUMENT.search(file.read(_HEAD)) is not None
     except (OSError, UnicodeDecodeError):

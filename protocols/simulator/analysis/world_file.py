@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from protocols.private_files import read_bounded
 from protocols.settings_yaml import SettingsLoader, parse_settings
 
 __all__ = ["NO_SPEC", "NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
@@ -109,7 +110,7 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
     Raises: UsageError: It is unreadable or malformed, or names an unknown operation or parameter.
     """
     try:
-        text = file.read_text("utf-8")
+        text = read_bounded(file, 1 << 26)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a text file"
         raise UsageError(f"the world file {file} cannot be read: {reason}") from None

@@ -93,10 +93,10 @@ def test_a_file_of_any_size_is_no_load(tmp_path: Path) -> None:
     with file.open("wb") as large:
         large.truncate(2**40)  # takes no room on the disk
 
-    with pytest.raises(UsageError, match="has more than 268435456 bytes, and no solution has"):
+    with pytest.raises(UsageError, match="has more than 268,435,456 bytes, and no such file has"):
         read_solution(file)
     assert [stored.problem for stored in stored_solutions(tmp_path) if stored] == [
-        "has more than 268435456 bytes, and no solution has"
+        "cannot be read: it has more than 268,435,456 bytes, and no such file has"
     ]
 
 
