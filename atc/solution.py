@@ -14,6 +14,7 @@ from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from atc.models.prices import dollars
 from atc.question_limits import LimitName
+from protocols.quoting import visible
 from sandbox.records import CallRecord, Run, Source
 
 if TYPE_CHECKING:
@@ -145,18 +146,18 @@ class Solution(Generic[Value]):
         """The notebook view: question, answer, program and calls, all escaped."""
         outcome = self.answer if self.answer is not None else f"{self.status}: {self.message}"
         calls = "".join(
-            f"<li><code>{html.escape(call.tool or f'{call.method} {call.url}')}</code> "
+            f"<li><code>{_escaped(call.tool or f'{call.method} {call.url}')}</code> "
             f"{call.status if call.status is not None else 'no reply'}</li>"
             for call in self.calls
         )
-        program = html.escape(self.program.rstrip())
-        summary = html.escape(self.standing or self.status)
+        program = _escaped(self.program.rstrip())
+        summary = _escaped(self.standing or self.status)
         spent = f"{len(self.attempts)} attempt(s), {self.usage.prompt_tokens:,} tokens read, "
         spent += f"{self.usage.completion_tokens:,} written, {self.seconds.get('total', 0.0):.1f} s"
         spent += f", {dollars(self.cost)}" if self.cost is not None else ""
         return (
-            f"<div><p><b>{html.escape(self.query)}</b></p>"
-            f'<pre style="white-space: pre-wrap">{html.escape(outcome)}</pre>'
+            f"<div><p><b>{_escaped(self.query)}</b></p>"
+            f'<pre style="white-space: pre-wrap">{_escaped(outcome)}</pre>'
             f"<details><summary>{summary}: {spent}</summary><pre>{program}</pre><ol>{calls}</ol>"
             "</details></div>"
         )
@@ -275,3 +276,8 @@ def _run(run: Run | None) -> dict[str, object] | None:
     data = asdict(run)
     del data["calls"]
     return data
+
+
+def _escaped(text: str) -> str:
+    """Text for HTML, with signs in place of characters that act."""
+    return html.escape(visible(text))

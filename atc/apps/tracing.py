@@ -37,6 +37,7 @@ from atc.events import (
 )
 from protocols.errors import UsageError
 from protocols.extras import needs_extra
+from protocols.quoting import MOST_TITLE, one_line
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, SpanKind, Tracer, TracerProvider
@@ -116,11 +117,11 @@ class SpanSink:
                 name = f"chat {_model(solve.model)[1]}"
                 self._begin(solve, name, _chat_attributes(solve.model), now, _kind("CLIENT"))
             case ProgramWritten(_, _, usage):
-                solve.call_id = event.call_id
+                solve.call_id = one_line(event.call_id, MOST_TITLE)
                 if solve.stage is not None and usage.model_calls:
                     solve.stage.set_attributes(_usage_attributes(usage.counts()) | _server(event.server))
                     if event.model:
-                        solve.stage.set_attribute("gen_ai.response.model", event.model)
+                        solve.stage.set_attribute("gen_ai.response.model", one_line(event.model, MOST_TITLE))
                     solve.ended = solve.ended or now
                 solve.checked = now
             case RunStarted():

@@ -208,4 +208,9 @@ def ended_with(id: str, data: dict[str, Any]) -> Ended:
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, default=str, separators=(",", ":"))
+    """JSON for any reader: what no JSON has, NaN and infinities of a reply, becomes null."""
+    dump = partial(json.dumps, default=str, separators=(",", ":"))
+    try:
+        return dump(data, allow_nan=False)
+    except ValueError:
+        return dump(json.loads(dump(data), parse_constant=lambda name: None))

@@ -20,6 +20,9 @@ WHOLE = 30
 LEAST_SHARED = 0.3
 """Of two programs that share less the second is shown alone."""
 
+_MOST_PAIRS = 4_000_000
+"""Pairs of lines that are compared: two programs of 2,000 lines take a second at worst."""
+
 
 def program_code(program: str, marked: int | None = None, lines: tuple[int, int] | None = None) -> RenderableType:
     """The program with line numbers and colours; the marked line has a sign that is visible without colours too.
@@ -44,7 +47,9 @@ def revision_lines(before: str, after: str) -> list[str]:
     A program that has little in common with the one before it, or is the same, comes without signs.
     """
     old, new = (visible(program).rstrip("\n").split("\n") for program in (before, after))
-    if old == new or SequenceMatcher(None, old, new, autojunk=False).ratio() < LEAST_SHARED:
+    if old == new or len(old) * len(new) > _MOST_PAIRS:
+        return new
+    if SequenceMatcher(None, old, new, autojunk=False).ratio() < LEAST_SHARED:
         return new
     is_long = len(new) > WHOLE
     diff = list(unified_diff(old, new, n=CONTEXT if is_long else len(old) + len(new), lineterm=""))

@@ -156,8 +156,9 @@ def standing_text(solution: Solution) -> Text | None:
 
 
 def note_lines(solution: Solution) -> list[str]:
-    """What the model said beside its last program, or in place of one."""
-    return [visible(line) for line in solution.note.splitlines() if line.strip()]
+    """What the model said beside its last program, or in place of one, marked as such: no line is like one of ours."""
+    lines = [visible(line) for line in solution.note.splitlines() if line.strip()]
+    return [f"{'      ' if number else 'note: '}{line}" for number, line in enumerate(lines)]
 
 
 def evidence_lines(solution: Solution) -> list[str]:

@@ -39,18 +39,20 @@ def format_answer(answer: str) -> str:
 
     Only an answer that is exactly one such value is changed; nested values stay as Python writes them.
     """
-    if not answer.startswith(("[", "{", "(")):
-        return answer
     try:
-        value = ast.literal_eval(answer)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return _listed(ast.literal_eval(answer)) or answer if answer.startswith(("[", "{", "(")) else answer
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # `{[1]: 2}`, or a number too long
         return answer
+
+
+def _listed(value: object) -> str:
+    """A line for each entry; empty for what has none."""
     if isinstance(value, dict):
-        return "\n".join(f"{key}: {_entry(entry)}" for key, entry in value.items()) or answer
+        return "\n".join(f"{key}: {_entry(entry)}" for key, entry in value.items())
     if isinstance(value, list | tuple | set):
         entries = sorted(value, key=repr) if isinstance(value, set) else value
-        return "\n".join(f"- {_entry(entry)}" for entry in entries) or answer
-    return answer
+        return "\n".join(f"- {_entry(entry)}" for entry in entries)
+    return ""
 
 
 def _entry(value: object) -> str:

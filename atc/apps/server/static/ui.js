@@ -6,7 +6,7 @@ const SHOWN = 20000; // characters of a reply; the record has the rest
 const TITLE = document.title;
 // Characters that act instead of being seen: controls, direction marks, what takes no room.
 const ACTING =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
 
 const visible = (value) =>
   String(value).replace(ACTING, (c) => `<U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
