@@ -6,12 +6,10 @@ name (`path`), even if neither is an identifier by its name.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, zip_longest
-from urllib.parse import unquote, urlsplit
 
 from probing.prober.identifiers import is_value, noun_of_path
 from probing.prober.replies import is_envelope, is_envelope_key
@@ -34,7 +32,7 @@ _MAX_ITEMS = 12
 _MAX_KEYS = 12
 """Keys of an object read as names."""
 _FIRST_VALUES = 2
-"""Values of the list above an argument that precede those of fields and URLs."""
+"""Values of the list above an argument that precede those of fields."""
 _MAX_DEPTH = 5
 _MAX_CHARS = 300
 _NAME_KEYS = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
@@ -63,10 +61,6 @@ class ObservedValues:
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
         self._fields: dict[tuple[str, ...], dict[object, None]] = {}
-        self._links: dict[str, dict[str, None]] = {}
-        self._link_patterns = [
-            (tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)
-        ]
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
     def add(self, tool: Tool, arguments: Mapping[str, object], body: object) -> None:
@@ -81,7 +75,6 @@ class ObservedValues:
         if isinstance(value, Mapping):
             envelope = is_envelope(value)
             for key, part in value.items():
-                self._note_link(part)
                 if _is_usable(part):
                     if envelope and _CURSORS.isdisjoint(words(str(key))):
                         continue
@@ -90,33 +83,7 @@ class ObservedValues:
                     self._remember(part, depth + 1)
         elif isinstance(value, list):
             for part in value[:_MAX_ITEMS]:
-                self._note_link(part)
                 self._remember(part, depth + 1)
-
-    def _note_link(self, value: object) -> None:
-        """Store the URLs of operations in a response: their path segments are values of arguments."""
-        if not isinstance(value, str) or "/" not in value or len(value) > _MAX_CHARS:
-            return
-        path = urlsplit(value).path
-        for name, pattern in self._link_patterns:
-            if (match := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _MAX_KEYS:
-                self._links[name][json.dumps([unquote(text) for text in match.groups()])] = None
-
-    def linked_calls(self, tool: Tool) -> Iterator[dict[str, object]]:
-        """Path arguments of a tool from URLs in responses."""
-        names = _PARAMETER.findall(tool.path)
-        parameters = {param.name: param for param in tool.parameters if param.location == "path"}
-        for text in list(self._links.get(tool.name, {})):
-            call: dict[str, object] = {}
-            for name, value in zip(names, json.loads(text), strict=True):
-                parameter = parameters[name]
-                kind = type_of(resolve(parameter.schema, self._protocol))
-                if kind in ("", "string"):
-                    call[parameter.argument] = value
-                elif kind in ("integer", "number") and value.isdigit():
-                    call[parameter.argument] = int(value)
-            if len(call) == len(parameters):
-                yield call
 
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         """Values for several arguments together, the likeliest first; none if an argument has no candidate."""
@@ -129,9 +96,6 @@ class ObservedValues:
     def _calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         paths = [param for param in arguments if param.location == "path"]
         paths.sort(key=lambda param: tool.path.find(f"{{{param.name}}}"))
-        for linked in self.linked_calls(tool) if paths else ():
-            if (rest := self._first_values(arguments, paths)) is not None:
-                yield {**linked, **rest}
         if paths:
             for above, value in self._listed_values(tool, paths[-1]):
                 filled = {param.argument: above[param.name] for param in paths[:-1] if param.name in above}
@@ -180,18 +144,8 @@ class ObservedValues:
         field = _field_words(parameter.name)
         if len(field) == 1 and is_identifier(field[0]):
             return  # an `id` of another entity is useless
-        yield from self._values_in_links(parameter)
         for name in dict.fromkeys((parts, tuple(singular(part) for part in parts), field)):
             yield from [value for value in self._fields.get(name, {}) if self._fits(value, parameter)]
-
-    def _values_in_links(self, parameter: Parameter) -> Iterator[object]:
-        """Values of an argument's name in URLs of other operations, one of each."""
-        for tool, _ in self._link_patterns:
-            names = _PARAMETER.findall(self._protocol.tool(tool).path)
-            for text in list(self._links.get(tool, {}))[:1] if parameter.name in names else ():
-                value = json.loads(text)[names.index(parameter.name)]
-                if self._fits(value, parameter):
-                    yield value
 
     def _listed_values(self, tool: Tool, parameter: Parameter) -> Iterator[tuple[Mapping[str, object], object]]:
         """The values in the list above a path argument, each with the arguments of that list."""
@@ -216,17 +170,6 @@ class ObservedValues:
         if not types or "string" in types:
             return _is_usable(value) and not ({"object", "array"} & set(types))
         return isinstance(value, int) and not isinstance(value, bool) and bool({"integer", "number"} & set(types))
-
-
-def _link_pattern(tool: Tool) -> re.Pattern[str]:
-    """A pattern for the path of a tool at the end of a URL; its last variable may hold slashes."""
-    parts = _PARAMETER.split(tool.path)
-    last = len(parts) // 2 - 1
-    text = ""
-    for place, part in enumerate(parts):
-        variable = place // 2
-        text += re.escape(part) if place % 2 == 0 else "(.+)" if variable == last else "([^/]+)"
-    return re.compile(f"{text}$")
 
 
 def _field_words(name: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.schema_fields import items_of, resolve, type_of
-from protocols.text.words import SEARCHES, attribute_of, is_identifier, noun_of, words
+from protocols.text.words import SEARCHES, is_identifier, words
 
 __all__ = ["ProgramWriter", "printing", "question", "unprovided_arguments"]
 
@@ -240,7 +240,7 @@ class ProgramWriter:
         ]
         if not flow:
             return
-        references = [reference for param, reference in flow if self._observed_item(param) is None]
+        references = [reference for _, reference in flow]
         calls: dict[Call, None] = {}
         for values in self.observations.identifiers(references, self.tool.path):
             arguments = {param.argument: value_of(param, self._protocol) for param in required}
@@ -261,26 +261,14 @@ class ProgramWriter:
         return call.with_argument(members[0].argument, _observed(value_of(members[0], self._protocol)))
 
     def _with_items(self, call: Call) -> Call:
-        """A call whose lists of objects hold an observed one, and whose objects have their required keys."""
+        """A call whose objects have their required keys, and whose lists of objects hold one such."""
         for param in self.tool.arguments:
             value = call.argument(param.argument)
             if value == Items((PLACEHOLDER,)):
-                items = [self._observed_item(param) or item_of(param, self._protocol)]
-                call = call.with_argument(param.argument, _observed(items))
+                call = call.with_argument(param.argument, _observed([item_of(param, self._protocol)]))
             elif value == Object():
                 call = call.with_argument(param.argument, _observed(value_of(param, self._protocol)))
         return call
-
-    def _observed_item(self, param: Parameter) -> dict[str, object] | None:
-        """An object for a list argument, with observed identifiers of the list's entity."""
-        items = param.schema.get("items")
-        properties = items.get("properties") if isinstance(items, Mapping) else None
-        if not isinstance(properties, Mapping):
-            return None
-        noun = noun_of(param.argument)
-        references = {str(key): IdentifierReference(noun, attribute_of(str(key)) or "") for key in properties}
-        values = next(self.observations.identifiers([ref for ref in references.values() if ref.attribute]), {})
-        return {key: values[reference] for key, reference in references.items() if reference in values} or None
 
 
 def unprovided_arguments(tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from probing.prober.identifiers import name_reference, noun_of_path
-from probing.prober.observed_values import ObservedValues
 from probing.prober.values import item_of, own_name, renumbered, value_of
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
@@ -105,32 +104,3 @@ def test_what_a_probe_makes_is_called_its_own_way() -> None:
     assert own_name(7, {"pattern": "^[a-z0-9_]+$"}) == "probe_7"
     assert own_name(7, {"pattern": "^[A-Z]+$"}) is None
     assert renumbered("my probe_7", 8) == "my probe_8"
-
-
-def test_an_address_in_a_reply_gives_the_values_of_a_path() -> None:
-    """Also one that goes over several segments, and through lists: services link what belongs together."""
-    operation = {"responses": {"200": {"description": "Good."}}}
-
-    def item(**kinds: str) -> dict[str, object]:
-        places = [{"name": name, "in": "path", "required": True, "schema": {"type": kinds[name]}} for name in kinds]
-        return {"get": {**operation, "parameters": places}}
-
-    protocol = load(
-        {
-            "openapi": "3.1.0",
-            "info": {"title": "Nodes", "version": "1"},
-            "servers": [{"url": "http://nodes.example/api"}],
-            "paths": {
-                "/search": {"get": operation},
-                "/blocks/{path}": item(path="string"),
-                "/nodes/{number}/{path}": item(number="integer", path="string"),
-            },
-        }
-    )
-    values = ObservedValues(protocol)
-    other_links = ["/api/nodes/12/a/b", "/api/nodes/x/b"]
-    links = {"full": "http://nodes.example/api/blocks/a/b%20c?format=x", "other": other_links}
-    values.add(protocol.tool("GET_search"), {}, {"data": [{"links": links}]})
-
-    assert list(values.linked_calls(protocol.tool("GET_blocks_path"))) == [{"path": "a/b c"}]
-    assert list(values.linked_calls(protocol.tool("GET_nodes_number_path"))) == [{"number": 12, "path": "a/b"}]
