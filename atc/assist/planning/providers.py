@@ -21,8 +21,6 @@ _RELATED = 6.0
 _USELESS = 20.0
 """Penalty of a provider that is of no use, more than it can gain."""
 _CALL_COST = 1.0
-_LOCATING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
-"""Words of a description that tell of a lookup by something other than a name."""
 _PREFIX = "prefix"
 
 
@@ -56,18 +54,10 @@ class ProviderRanking:
 
         def worth(provider: ProvidedField) -> float:
             of = owned * self._owner_bonus(provider) + 2 * _RELATED * self._is_whole_list(provider, reference.noun)
-            removal = self._removal_bonus(provider, reference.noun, tool)
             useless = _USELESS * self._lists_target(provider, tool)
-            return provider.score + self._relevance(provider, reference.noun, tool) + of + (removal - useless)
+            return provider.score + self._relevance(provider, reference.noun, tool) + of - useless
 
         return tuple(sorted(providers, key=worth, reverse=True))
-
-    def _removal_bonus(self, provider: ProvidedField, noun: str, target: Tool) -> float:
-        """The bonus of a provider that lists the items of the collection from which one is removed."""
-        listed = target.method == "DELETE" and self.graph.protocol.tool(provider.tool).path == target.path
-        other_kinds = {stem(kind) for kind in self.graph.nouns} - {stem(noun)}
-        named = any(other_kinds.isdisjoint(map(stem, name.beside)) for name in self.question.names)
-        return 2 * _RELATED if listed and not named else 0.0
 
     def _lists_target(self, provider: ProvidedField, target: Tool) -> bool:
         """True if a provider lists the target collection itself; adding its own items is a no-op."""
@@ -114,7 +104,6 @@ class ProviderRanking:
             return 10.0 if self._creates(provider, noun) else 0.0
         selectors = " ".join(map(str, selector_arguments(tool, provider).values()))
         path_stems = {stem(word) for word in words(f"{tool.path} {selectors}")}
-        hints = _LOCATING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         score = 1.0 if is_own(tool) and self.question.personal else 0.0
         if score and self.question.names and self._is_other_kind(tool, noun):
             score -= _RELATED
@@ -122,7 +111,6 @@ class ProviderRanking:
             score -= _RELATED
         if _PREFIX in path_stems and any(name.prefix for name in self.question.names):
             score += _RELATED
-        score += 0.0 if hints.isdisjoint(self.question.stems) else _RELATED
         score += 2 * _RELATED if self.question.now and is_current(tool) else 0.0
         score += _RELATED * self._mentions_path(provider)
         other_kinds = self.graph.nouns.intersection(path_nouns(tool)).difference(path_nouns(target), {noun})

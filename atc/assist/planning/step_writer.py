@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
 from atc.assist.language.question import Question
-from atc.assist.planning.loops import return_words
 from atc.assist.planning.providers import ProviderRanking, path_nouns
 from atc.program.chain import Chain, identifier, is_content, placeholder, stems_of
 from atc.program.plan import (
@@ -16,7 +15,6 @@ from atc.program.plan import (
     Literal,
     Path,
     Pick,
-    Ref,
     parts,
 )
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
@@ -114,22 +112,7 @@ class StepWriter(Chain):
             name = new or next(iter(self.question.qualifiers(about)), None) or self.question.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.question.day
-        if name is None and default == PLACEHOLDER and not tool.writes:
-            return self._asked_text(about) or default
         return Literal(name) if name is not None else default
-
-    def _asked_text(self, noun: str) -> Expression | None:
-        """The text that the only tool returns whose words are all in the question, and which needs no argument."""
-        names = [
-            tool.name
-            for tool in self.graph.protocol.tools
-            if tool.name in self.ranking.callable_tools
-            and not (tool.writes or any(parameter.required for parameter in tool.arguments))
-            and tool.response_schema is not None
-            and type_of(tool.response_schema) == "string"
-            and set(map(stem, return_words(tool))) <= set(self.question.stems)
-        ]
-        return Ref(self.variable(Call(names[0], ()), noun)) if len(names) == 1 else None
 
     def is_single(self, call: Call, noun: str) -> bool:
         """True if a call looks for the only item that the question names, or for the first one."""
