@@ -12,7 +12,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from protocols.bounded_bodies import more_than
+from protocols.bounded_bodies import count_values, is_too_much, more_than
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
@@ -39,7 +39,7 @@ class _Lines(codecs.IncrementalDecoder):
     def __init__(self, errors: str = "strict") -> None:
         super().__init__(errors)
         self._parts: list[bytes] = []
-        self._size = 0
+        self._size = self._values = 0
 
     def decode(self, data: Buffer, final: bool = False) -> str:
         """The lines that have ended, with their ends."""
@@ -53,7 +53,8 @@ class _Lines(codecs.IncrementalDecoder):
 
     def _add(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size <= MOST_BYTES:
+        self._values += count_values(part)
+        if not is_too_much(self._size, self._values, MOST_BYTES):
             self._parts.append(part)
         else:  # its two ends
             line = b"".join([*self._parts, part])
@@ -62,8 +63,8 @@ class _Lines(codecs.IncrementalDecoder):
     def _line(self) -> str:
         """The line, which has ended."""
         text = b"".join(self._parts).decode("utf-8", "replace")
-        is_long = self._size > MOST_BYTES
-        self._parts, self._size = [], 0
+        is_long = is_too_much(self._size, self._values, MOST_BYTES)
+        self._parts, self._size, self._values = [], 0, 0
         if not is_long:
             return f"{text}\n"
         match = _ID_FIRST.match(text) or _ID_LAST.search(text)

@@ -227,8 +227,8 @@ class _Session:
             result: types.CallToolResult = self._do(remaining, self._call, name, arguments)
             return result
         except MCPError as error:
-            if error.message.endswith((more_than(MOST_BYTES), f"exceeded the {MOST_BYTES} byte limit.")):
-                raise NoReplyError(f"more than {MOST_BYTES >> 20} MiB came; ask the tool for less") from None
+            if error.message.endswith(more_than(MOST_BYTES)):
+                raise NoReplyError(f"{more_than(MOST_BYTES)}; ask the tool for less") from None
             if error.code == types.CONNECTION_CLOSED or self._life.done():
                 self._over = True
                 raise NoReplyError(self._ended()) from None
@@ -329,7 +329,7 @@ class _Session:
 
         if output is None:
             client = self._http_client()
-            transport = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MOST_BYTES)
+            transport = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=None)
             return Client(with_any_content(transport), cache=None, message_handler=self._on_message)
         program = self._address.command[0]
         if shutil.which(program) is None:
@@ -368,9 +368,8 @@ class _Session:
                     yield request
 
         client = create_mcp_http_client(auth=_SignIn())
-        client.event_hooks = {
-            "response": [async_bound(MOST_BYTES, httpx2.StreamError)]
-        }  # the SDK makes a failure of it
+        # Errors of which the SDK makes the failure of a request.
+        client.event_hooks = {"response": [async_bound(MOST_BYTES, httpx2.StreamError, httpx2.SSEError)]}
         return client
 
     async def _list(self) -> ServerListing:
@@ -518,7 +517,8 @@ def _portal() -> AbstractContextManager[BlockingPortal]:
         from anyio.from_thread import start_blocking_portal
     except ImportError:
         raise UsageError(needs_extra("an MCP server", "mcp")) from None
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it would print what a server sends
+    for name in ("mcp", "client"):  # the SDK's loggers would print what a server sends, with a traceback
+        logging.getLogger(name).addHandler(logging.NullHandler())
     return start_blocking_portal("asyncio", name="mcp")
 
 

@@ -1,7 +1,7 @@
 """An MCP server by hand whose answers are as large as its options say, over stdio or HTTP.
 
 The tool `dump` answers with a line of 100 MB, `tail` with one that has its id last. FORM `list` lists tools without
-end, each of 4 MB; `noise` writes a line of 100 MB first.
+end, each of 4 MB; `many` answers with 12 MB of empty objects; `noise` writes a line of 100 MB first.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ INFO = {
     "capabilities": {"tools": {}},
     "serverInfo": {"name": "large", "version": "1"},
 }
-TOOLS = [{"name": name, "inputSchema": {"type": "object", "properties": {}}} for name in ("dump", "tail", "small")]
+TOOLS = [
+    {"name": name, "inputSchema": {"type": "object", "properties": {}}} for name in ("dump", "tail", "many", "small")
+]
 PART = "x" * 1_000_000
+MANY = '"result": {"content": [], "structuredContent": {"a": [{}' + ", {}" * 3_000_000 + "]}}}"
 
 
 def result(method: str, params: dict[str, Any], form: str) -> dict[str, Any] | None:
@@ -58,6 +61,9 @@ def on_stdio(form: str) -> None:
             print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}))
         else:
             is_last = message["params"]["name"] == "tail"
+            if message["params"]["name"] == "many":
+                print(f'{{"jsonrpc": "2.0", "id": {message["id"]}, {MANY}', flush=True)
+                continue
             sys.stdout.write('{"jsonrpc": "2.0", ' + ("" if is_last else f'"id": {message["id"]}, '))
             sys.stdout.write('"result": {"content": [{"type": "text", "text": "')
             for _ in range(100):
@@ -80,6 +86,11 @@ class OverHTTP(JSONHandler):
         in_events = self.path == "/events"
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream" if in_events else "application/json")
+        if params["name"] == "many":
+            self.end_headers()
+            text = f'{{"jsonrpc": "2.0", "id": {message["id"]}, {MANY}'
+            self.wfile.write((f"data: {text}\n\n" if in_events else text).encode())
+            return None
         if params["name"] == "dump" and not in_events:
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()

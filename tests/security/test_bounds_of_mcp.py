@@ -18,7 +18,7 @@ SERVER = Path(__file__).parent / "large_mcp.py"
 IMPORTS = "from protocols import load; from sandbox import Sandbox; import mcp, httpx2; from mcp import client"
 PROGRAM = """
 print(small())
-for tool in (dump, tail):
+for tool in (dump, tail, many):
     try:
         print(len(str(tool())))
     except Exception as error:
@@ -30,7 +30,7 @@ with Sandbox(protocol, writes='allow') as sandbox:
     run = sandbox.run({!r})
     print(run.stdout, run.error)
 protocol.close()"""
-SENTENCE = "(): no answer — more than 16 MiB came; ask the tool for less"
+SENTENCE = "(): no answer — it has more than 16 MiB, or than 1,000,000 values; ask the tool for less"
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def test_a_large_answer_ends_its_call_alone(where: str) -> None:
     with source(where) as api:
         text, grown = in_process(IMPORTS, STEP.format(api, PROGRAM))
 
-    assert text.split("\n") == ["small", f"dump{SENTENCE}", f"tail{SENTENCE}", "small", " None"]
+    assert text.split("\n") == ["small", f"dump{SENTENCE}", f"tail{SENTENCE}", f"many{SENTENCE}", "small", " None"]
     assert grown < 250
 
 
@@ -68,4 +68,4 @@ def test_noise_without_a_line_end_is_passed_over() -> None:
     with source("stdio", "noise") as api:
         text, grown = in_process(IMPORTS, f"p = load({api!r}); p.close(); print(len(p.tools))")
 
-    assert (text, grown < 150) == ("3", True)
+    assert (text, grown < 150) == ("4", True)
