@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.report.published import published
+from benchmarks.report.render import TextTable
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import estimate
-from benchmarks.report.text_table import TextTable
 
 __all__ = ["MANIPULATION", "manipulation_tables", "published_tables", "technique"]
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from benchmarks.report.text_table import TextTable
 from protocols.quoting import one_line, visible
 
-__all__ = ["markdown", "print_table", "show"]
+__all__ = ["TextTable", "markdown", "print_table", "show"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table ready to be shown: `text_columns` columns of text, then figures; `remarks` stand below it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remarks: tuple[str, ...] = ()
+    text_columns: int = 1
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Iterable[object]], text_columns: int = 1) -> None:

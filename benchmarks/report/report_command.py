@@ -17,8 +17,8 @@ from protocols.errors import UsageError
 from protocols.private_files import read_whole
 
 if TYPE_CHECKING:
+    from benchmarks.report.render import TextTable
     from benchmarks.report.runs import RunFolder
-    from benchmarks.report.text_table import TextTable
 
 __all__ = ["report"]
 

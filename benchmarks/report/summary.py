@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.text_table import TextTable
+from benchmarks.report.render import TextTable
 from benchmarks.tasks.metrics import Metrics, mean, percent
 
 __all__ = ["MetricsScorer", "TaskResult", "ablation", "summarize", "table"]

@@ -9,8 +9,8 @@ from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.manipulation_tables import MANIPULATION, manipulation_tables, published_tables
 from benchmarks.report.published import published
+from benchmarks.report.render import TextTable
 from benchmarks.report.stats import Difference, Estimate
-from benchmarks.report.text_table import TextTable
 
 __all__ = ["TextTable", "paper_tables", "percent", "tables"]
 
