@@ -1,4 +1,7 @@
-"""What functions of a file print goes to stderr: stdout is for the program that calls them, and for JSON."""
+"""What functions of a file print goes to stderr: stdout is for the program that calls them, and for JSON.
+
+While a question stands on the terminal it is kept, and comes after the answer.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,43 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TextIO
+from typing import Any, TextIO, cast
 
-__all__ = ["stdout_to_stderr"]
+__all__ = ["prints_held", "stdout_to_stderr"]
 
 _lock = Lock()
 _inside = 0
 _stdout: TextIO | None = None
+_held: list[str] | None = None
+"""What is printed while a question stands; None while none does."""
+
+
+class _Prints:
+    """Stderr, as `print` uses it."""
+
+    def write(self, text: str) -> int:
+        with _lock:
+            if _held is None:
+                return sys.stderr.write(text)
+            _held.append(text)
+            return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+
+@contextmanager
+def prints_held() -> Iterator[None]:
+    """Keep what functions print until the end of the block; one question stands at a time."""
+    global _held
+    with _lock:
+        _held = []
+    try:
+        yield
+    finally:
+        with _lock:
+            held, _held = _held, None
+            sys.stderr.write("".join(held or ()))
 
 
 @contextmanager
@@ -24,7 +57,7 @@ def stdout_to_stderr() -> Iterator[None]:
     global _inside, _stdout
     with _lock:
         if not _inside:
-            _stdout, sys.stdout = sys.stdout, sys.stderr
+            _stdout, sys.stdout = sys.stdout, cast(TextIO, _Prints())
         _inside += 1
     try:
         yield

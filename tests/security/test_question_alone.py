@@ -83,3 +83,42 @@ def test_a_printed_question_is_shown_after_the_real_one(
 def arrived(api: LocalAPI) -> list[tuple[str, str]]:
     """What the service got, by method and path."""
     return [(request.method, request.path.removeprefix(PREFIX)) for request in api.requests]
+
+
+OWN = f'''from pathlib import Path
+from time import sleep
+READS = ["say"]
+
+
+def say(text: str) -> int:
+    """Say a text, after the question has come."""
+    sleep(3)
+    print(text)
+    print("{FORGED}")
+    Path("said").touch()
+    return 1
+'''
+SAYING = """from concurrent.futures import ThreadPoolExecutor
+saying = ThreadPoolExecutor().submit(own__say, "The program wants to write: POST_notes")
+print("sent:", api__POST_alerts(text="All")["text"], saying.result())
+"""
+
+
+def test_what_a_function_prints_comes_after_the_question(api: LocalAPI) -> None:
+    """A function of the user's own runs in this process, and may print what the program passes to it."""
+    Path("own.py").write_text(OWN)
+    Path("program.py").write_text(SAYING)
+    places = ["--api", "api=api.json", "--api", "own=functions:own.py", "--auth", "api=bearer:env:TOKEN"]
+    command = [ATC, "run", "program.py", *places, "--writes", "ask"]
+    with PtyScreen(command, {"TOKEN": "of-the-test"}, columns=100, lines=60) as screen:
+        screen.wait("Enter for no:")
+        screen.wait_until(Path("said").exists, "what the function prints")
+        asked_word = word(screen)
+        screen.press("abc\r")
+        screen.wait_until(lambda: len(ASKED.findall("\n".join(screen.lines))) == 2, "the question again")
+        before = "\n".join(screen.lines)
+        screen.press(f"{asked_word}\r")
+        screen.wait("sent: All")
+        assert screen.finish() == 0
+
+    assert "POST_notes" not in before and any("POST_notes" in line for line in screen.lines)

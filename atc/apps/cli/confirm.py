@@ -23,6 +23,7 @@ from typing import Self
 import click
 
 from atc.apps.tui.plan import MOST, WIDEST, place_text, plan_lines, shortened, unhidden
+from protocols.functions.prints import prints_held
 from protocols.json_path import Step
 from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord
@@ -91,7 +92,7 @@ class Confirmation:
     def _confirmed(self, lines: Sequence[str], question: str) -> bool:
         """Whether the word of the question is typed; n or an empty line is a no, and anything else is asked again."""
         word = "".join(secrets.choice(WORD) for _ in range(3))
-        with self._turn, self._pause():
+        with self._turn, self._pause(), prints_held():
             for line in lines:
                 click.echo(unhidden(line), err=True)
             while not self._over.is_set():
