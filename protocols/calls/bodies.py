@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from protocols.calls.serialization import Pair, UnwritableError, as_base64, refuse_separators, styled_pairs, wire_text
-from protocols.calls.xml_bodies import xml_document
 from protocols.media_types import concrete, family, is_binary, parameter
 from protocols.model import SEPARATORS, Body, Encoding, Schema
 from protocols.schema_fields import declared_types
@@ -59,6 +58,8 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
     if kind == "form" and isinstance(value, Mapping):
         return "&".join(_form_pairs(body, value)).encode("ascii"), body.media_type
     if kind == "xml":
+        from protocols.calls.xml_bodies import xml_document
+
         charset = parameter(body.media_type, "charset") or "utf-8"
         return _encoded(xml_document(body, value, charset), body.media_type), body.media_type
     if kind in ("lines", "sequence") and isinstance(value, list):
@@ -149,6 +150,8 @@ def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
             filename = getattr(item, "filename", "") or name
             yield name, (filename, content, concrete(media_type or "application/octet-stream", content))
         elif media_type and family(media_type) == "xml" and isinstance(item, Mapping):
+            from protocols.calls.xml_bodies import xml_document
+
             part = Body(media_type, described, required=False, root=name)
             yield name, (None, xml_document(part, item), concrete(media_type, b""))
         elif isinstance(item, Mapping | list) or (media_type and family(media_type) == "json"):
