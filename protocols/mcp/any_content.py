@@ -21,6 +21,9 @@ MOVED = "atc/structuredContent"
 BROKEN = "atc/brokenTools"
 """The key in `_meta` of a list of tools for those that are no tools: pairs of a name and what is wrong."""
 
+_MOST_REQUESTS = 1000
+"""Requests of a server between two of its answers: eight hours of pings, one each 30 s."""
+
 _WITHOUT_START = "2026-07-28"
 """The version of a server that does not say it in reply to `initialize`."""
 
@@ -38,6 +41,7 @@ class _AnyContent:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self._version = _WITHOUT_START
+        self._requests = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -46,11 +50,22 @@ class _AnyContent:
         return self
 
     async def __anext__(self) -> Any:
-        return self._mended(await self._stream.__anext__())
+        while self._is_left_out(item := await self._stream.__anext__()):
+            pass
+        return self._mended(item)
 
     async def receive(self) -> Any:
         """The next message."""
-        return self._mended(await self._stream.receive())
+        while self._is_left_out(item := await self._stream.receive()):
+            pass
+        return self._mended(item)
+
+    def _is_left_out(self, item: Any) -> bool:
+        """True for one of too many requests of the server: each waits in memory until the server reads its answer."""
+        message = getattr(item, "message", None)
+        is_answer, is_request = not hasattr(message, "method"), hasattr(message, "method") and hasattr(message, "id")
+        self._requests = 0 if is_answer else self._requests + is_request
+        return is_request and self._requests > _MOST_REQUESTS
 
     def _mended(self, item: Any) -> Any:
         result = getattr(getattr(item, "message", None), "result", None)

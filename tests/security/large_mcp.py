@@ -53,11 +53,18 @@ def on_stdio(form: str) -> None:
         print(flush=True)
     for line in sys.stdin:
         message = json.loads(line)
-        if "id" not in message:
+        if "id" not in message or "method" not in message:
             continue
         if message["method"] not in ("initialize", "tools/list", "tools/call"):
-            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}))
-        elif (value := result(message["method"], message.get("params") or {}, form)) is not None:
+            print(
+                json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}),
+                flush=True,
+            )
+            continue
+        if form == "pings" and message["method"] == "tools/call":
+            for number in range(100_000):
+                print(json.dumps({"jsonrpc": "2.0", "id": f"p{number}", "method": "ping"}))
+        if (value := result(message["method"], message.get("params") or {}, form)) is not None:
             print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}))
         else:
             is_last = message["params"]["name"] == "tail"

@@ -63,6 +63,15 @@ def test_a_large_list_of_tools_is_left(where: str) -> None:
     assert grown < 250
 
 
+def test_requests_without_end_are_left_out() -> None:
+    """Each waited in memory until the server read its answer."""
+    with source("stdio", "pings") as api:
+        text, grown = in_process(IMPORTS, STEP.format(api, "print(small())"))
+
+    assert text == "small\n None"
+    assert grown < 50
+
+
 def test_noise_without_a_line_end_is_passed_over() -> None:
     """As other lines that are no messages."""
     with source("stdio", "noise") as api:
