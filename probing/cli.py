@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from atc.apps.cli.documents import chosen, tell_reads
 from atc.apps.cli.help_pages import BriefCommand
@@ -34,12 +35,24 @@ if TYPE_CHECKING:
 
 __all__ = ["probe"]
 
+_CHECKS = frozenset({
+    *("spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json", "without", "reads"),
+    *("call_timeout", "ca_file", "client_cert"),
+})  # fmt: skip
+"""The options that apply to --check."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions:
+class _DocumentOptions:
+    """The document whose responses are sought; optional with --check."""
+
+    spec: str | None = argument(required=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(_DocumentOptions):
     """The parameters of `atc probe`."""
 
-    spec: str = argument()
     simulate: bool = agent_option("simulate")
     auth: tuple[str, ...] = agent_option("auth")
     seed: int = agent_option("seed")
@@ -48,14 +61,8 @@ class ProbeOptions:
     call_timeout: float | None = agent_option("call_timeout")
     ca_file: str | None = agent_option("ca_file")
     client_cert: str | None = agent_option("client_cert")
-    out: Path = option(
-        "-o",
-        "--out",
-        type=out_file,
-        required=True,
-        metavar="FILE",
-        common=True,
-        help="The OpenAPI 3.1 document to write.",
+    out: Path | None = option(
+        "-o", "--out", type=out_file, metavar="FILE", common=True, help="The OpenAPI 3.1 document to write."
     )
     report: Path | None = option(
         "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."
@@ -105,12 +112,25 @@ class ProbeOptions:
     resume: bool = option(
         "--resume", is_flag=True, common=True, help="Go on where a probe that wrote to the same --out was cut off."
     )
+    checked: str | None = option(
+        "--check",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        common=True,
+        help="Write nothing: tell what a service answers otherwise than the documented FILE says.",
+    )
     as_json: bool = json_option("Print the report as JSON instead of the table.")
+
+    @property
+    def out_path(self) -> Path:
+        """`out`, which is only optional with `checked`."""
+        assert self.out is not None
+        return self.out
 
     @property
     def log(self) -> Path:
         """The log to resume from, beside the document."""
-        return self.out.with_name(f"{self.out.name}.log")
+        return self.out_path.with_name(f"{self.out_path.name}.log")
 
 
 @click.command(cls=BriefCommand)
@@ -121,15 +141,17 @@ def probe(options: ProbeOptions) -> None:
     The document is that of SPEC with what was found. Exit code 0 when all that can be called answered, 1 when a call
     failed or nothing can be called, 4 when a budget ended it, 6 when the service refuses the connection, 130 after
     ctrl-C; the files are written each time. What lacks a permission or a value that nobody can know is listed, and is
-    no failure.
+    no failure. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when the service
+    cannot be had.
     """
     from probing.evaluation import field_agreement
     from probing.strip_responses import strip_responses
     from protocols import load
     from protocols.choice import choose
 
-    check_api_options(options.simulate, options.base_url, options.auth)
-    truth = chosen(load(options.spec), (), options.without, options.reads)
+    ctx = click.get_current_context()
+    _check_usage(ctx, options)
+    truth = chosen(load(options.spec or str(options.checked)), (), options.without, options.reads)
     if not options.simulate and options.writes != "all":  # nothing else is called without permission
         tell_reads(truth, options.reads)
     if options.only:
@@ -137,13 +159,26 @@ def probe(options: ProbeOptions) -> None:
     protocol = strip_responses(truth) if options.blind else truth
     with ExitStack() as stack:
         sandbox, permission = _open_sandbox(options, truth, protocol, stack)
+        if options.checked is not None:
+            ctx.exit(_check(options.checked, sandbox, options.budget_calls, options.as_json))
         prober = _open_prober(options, truth, sandbox, permission, stack)
         report = prober.probe()
     if options.blind:
         report = replace(report, agreement=field_agreement(truth, prober.findings))
     _write_files(options, prober, report)
     _print_result(options, report)
-    click.get_current_context().exit(report.exit_code)
+    ctx.exit(report.exit_code)
+
+
+def _check_usage(ctx: click.Context, options: ProbeOptions) -> None:
+    """Raises: click.UsageError: A file is missing, or --check is given an option that it ignores."""
+    check_api_options(options.simulate, options.base_url, options.auth)
+    if options.checked is None and (options.spec is None or options.out is None):
+        raise click.UsageError("give SPEC and --out FILE, or --check FILE")
+    given_names = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if options.checked is not None and (ignored := given_names - _CHECKS):
+        names = ", ".join(sorted(option.opts[-1] for option in ctx.command.params if option.name in ignored))
+        raise click.UsageError(f"--check only reads, asks no model and writes no file: leave out {names}")
 
 
 def _open_sandbox(
@@ -156,7 +191,7 @@ def _open_sandbox(
     from sandbox import Limits, Sandbox
     from sandbox.egress.network import open_network
 
-    scope = options.writes or ("all" if options.simulate else "deny")
+    scope = options.writes or ("all" if options.simulate and options.checked is None else "deny")
     permission = WritePermission(protocol, scope)
     base_url, credentials = options.base_url, tuple(credential(text, truth) for text in options.auth)
     if options.simulate:
@@ -224,7 +259,7 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
 
     server = base_urls(options.base_url, prober.protocol).get("") if not options.simulate else None
     document = openapi_document(prober.protocol, prober.findings, server)
-    write_text(options.out, _serialize(document, options.out), private=True)
+    write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:
         write_json(options.report, report.to_json(), private=True)
     if options.store is not None:
@@ -245,7 +280,7 @@ def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
     if report.left_behind:
         say(f"not removed from the service: {'; '.join(report.left_behind)}")
     if report.ended:
-        say(f"{report.ended}; {options.out} holds what is known, and --resume goes on from there")
+        say(f"{report.ended}; {options.out_path} holds what is known, and --resume goes on from there")
 
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
@@ -315,6 +350,42 @@ def _model(name: str | None, record: Path | None, seed: int, stack: ExitStack) -
         return None
     stack.callback(model.close)
     return model
+
+
+def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> int:
+    """Print the changes of a service; return the exit code."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from atc.apps.cli import print_json
+    from probing.document import usage_examples
+    from probing.drift import detect_drift, is_breaking
+    from probing.live import ProbeProgress
+    from protocols import load
+    from protocols.quoting import visible
+
+    usage = {name: program for name, (_, program) in usage_examples(file).items()}
+    document = load(file)
+    with ProbeProgress(None) as progress:
+        changes = detect_drift(document, usage, sandbox, progress.trying, budget)
+    broken = sum(map(is_breaking, changes))
+    if as_json:
+        names = ("tool", "kind", "where", "text", "breaking")
+        rows = [(change.tool, change.kind, change.path, change.text, is_breaking(change)) for change in changes]
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return 1 if broken else 0
+    table = Table()
+    for column in ("tool", "change", "where", "what"):
+        table.add_column(column, overflow="fold")
+    for change in changes:
+        colour = "red" if is_breaking(change) else "yellow"
+        where, text = escape(visible(change.path)), escape(visible(change.text))
+        table.add_row(change.tool, f"[{colour}]{change.kind}[/]", where, text)
+    if changes:
+        Console().print(table)
+    click.echo(f"{len(changes)} changes, {broken} of them may break programs")
+    return 1 if broken else 0
 
 
 def _store_results(store: Path, prober: Prober) -> None:

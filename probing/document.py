@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from atc.program.source import parsed
 from probing.prober.findings import RefusedCall, ToolFinding
 from probing.schema.constraints import Constraint
 from probing.schema.infer import is_trivial
 from probing.schema.references import with_references
 from protocols.documents.openapi import NAME
+from protocols.documents.source import METHODS, mapping_or_empty, parse, read
+from protocols.errors import UsageError
 from protocols.media_types import family
 from protocols.model import Body, Parameter, Protocol, SecurityScheme, Server, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import type_of
 
-__all__ = ["openapi_document"]
+__all__ = ["openapi_document", "usage_examples"]
 
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
 """The parameter styles of OpenAPI 3.1."""
@@ -65,6 +69,27 @@ def openapi_document(
 def _telling(**entries: Any) -> dict[str, Any]:
     """The entries that are not empty, in their order."""
     return {key: value for key, value in entries.items() if value}
+
+
+def usage_examples(file: str) -> dict[str, tuple[str, str]]:
+    """The question and program of each usage example in a document, by tool.
+
+    Raises: UsageError: The file cannot be read, or an example is no question with its Python program.
+    """
+    usage = {}
+    paths = mapping_or_empty(parse(read(Path(file))[0], file)).get("paths")
+    items = [(path, mapping_or_empty(item)) for path, item in mapping_or_empty(paths).items()]
+    for path, method, operation in [(path, key, item[key]) for path, item in items for key in item if key in METHODS]:
+        match operation.get("x-usage") if isinstance(operation, Mapping) else None:
+            case None:
+                continue
+            case {"question": str(question), "program": str(program)} if parsed(program) is not None:
+                name = operation.get(NAME) or tool_name(method.upper(), path.rstrip("#"))
+                usage[str(name)] = question, program
+            case _:
+                where = f"{file}, {method.upper()} {path}"
+                raise UsageError(f"{where}: `x-usage` must have a `question` and a Python `program`")
+    return usage
 
 
 def _media(body: Body) -> dict[str, Any]:

@@ -18,10 +18,10 @@ __all__ = ["ProbeProgress"]
 class ProbeProgress:
     """Shows on stderr the tool in progress, and a line for each completed one.
 
-    Without a terminal it shows nothing.
+    Without a terminal it shows nothing; without a total, only the tool in progress.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=self._console, transient=True)

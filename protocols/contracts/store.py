@@ -17,14 +17,14 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from protocols.contracts.contract import Contract, infer_schema
+from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
-from protocols.json_path import Step
+from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
 from protocols.private_files import folder_locked, make_private_folder, read_whole, write_whole
 from protocols.quoting import one_line
 
-__all__ = ["SIMULATED", "ContractStore", "ObservedEdge", "ToolObservations"]
+__all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
 FORMAT = 1
 
@@ -78,6 +78,21 @@ class ObservedEdge:
     source: str
     path: tuple[Step, ...]
     times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ContractDrift:
+    """A difference between document and service; `path` is program text from the root of the tool's response.
+
+    `kind` is new (observed, not documented), missing (documented, not always observed) or changed (of another type).
+    `required`: what is missing is documented as always there.
+    """
+
+    tool: str
+    kind: str
+    path: str
+    text: str
+    required: bool = False
 
 
 class ContractStore:
@@ -226,3 +241,49 @@ def _check_words(schema: Mapping[str, Any]) -> None:
         raise ValueError(f"there is no type {kinds}")
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         raise ValueError("the required keys are no texts")
+
+
+def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations]) -> list[ContractDrift]:
+    """The differences between observed responses and the document."""
+    differences: list[ContractDrift] = []
+    contract = Contract(protocol)
+    for tool, observations in sorted(observed.items()):
+        if tool not in protocol or not observations.bodies:
+            continue
+        if (documented := contract.body(tool)) is not None:
+            differences += _differences(tool, (), documented, contract.type_of(observations.schema))
+        statuses = {response.status for response in protocol.tool(tool).responses}
+        for status in observations.statuses:
+            if not statuses & {status, f"{status[0]}XX", "default"}:
+                differences.append(ContractDrift(tool, "new", "", f"status {status} is not documented"))
+    return differences
+
+
+def _differences(
+    tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType
+) -> Iterator[ContractDrift]:
+    """The differences at a path and below it."""
+    where = subscripts(path)
+    if "any" in (documented.kind, observed.kind):
+        return
+    if documented.kind != observed.kind and not (documented.kind == "float" and observed.kind == "int"):
+        yield ContractDrift(tool, "changed", where, f"documented as {documented.kind}, is {observed.kind}")
+        return
+    if documented.kind == "list":
+        if documented.item is not None and observed.item is not None:
+            yield from _differences(tool, (*path, 0), documented.item, observed.item)
+        return
+    if documented.kind != "object" or not documented.keys:
+        return
+    for key, key_type in observed.keys.items():
+        if key not in documented.keys:
+            if not documented.open:
+                yield ContractDrift(tool, "new", subscripts((*path, key)), f"{key_type.type.kind}, not documented")
+        else:
+            yield from _differences(tool, (*path, key), documented.keys[key].type, key_type.type)
+    for key, documented_key in documented.keys.items():
+        field_path = subscripts((*path, key))
+        if key not in observed.keys:
+            yield ContractDrift(tool, "missing", field_path, "documented, never there", documented_key.certain)
+        elif not observed.keys[key].certain:
+            yield ContractDrift(tool, "missing", field_path, "documented, not always there", documented_key.certain)

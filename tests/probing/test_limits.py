@@ -1,4 +1,4 @@
-"""What a probe leaves alone and what it keeps: writes of its own, the model's budget, logs and stores."""
+"""What a probe leaves alone and what it keeps: writes of its own, the model's budget, logs, stores, drawings, drift."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from atc.apps.cli import main
@@ -365,6 +366,14 @@ def test_what_was_made_at_one_service_is_not_removed_from_another(service: Notes
     assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
 
 
+def test_a_check_takes_no_options_that_it_would_not_heed(tmp_path: Path) -> None:
+    (tmp_path / "out.yaml").write_text(json.dumps(NOTES))
+    for option in (["--store", str(tmp_path / "s")], ["--iterations", "2"], ["--model", "none"]):
+        refused = CliRunner().invoke(main, ["probe", "--check", str(tmp_path / "out.yaml"), *option])
+        assert refused.exit_code == 2 and "--check only reads" in refused.stderr
+        assert f"leave out {option[0]}" in refused.stderr
+
+
 def test_the_log_names_the_service_without_its_secret(service: Notes, tmp_path: Path) -> None:
     """A password that stands in a base URL is no part of its name."""
     spec, out = tmp_path / "notes.json", tmp_path / "out.yaml"
@@ -386,6 +395,33 @@ def test_the_result_teaches_solve(tmp_path: Path) -> None:
     solved = Demonstrations(store, protocol).all()
     assert any("GET_films_filmId_credits" in demonstration.tools for demonstration in solved)
     assert ContractStore(store).observed(protocol)["GET_films"].bodies
+
+
+def test_drift_is_told(service: Notes, tmp_path: Path) -> None:
+    """A field that is gone and one of another type break programs, a new one does not. No service is no drift."""
+    spec, out = tmp_path / "notes.yaml", tmp_path / "out.yaml"
+    spec.write_text(yaml.safe_dump({**NOTES, "servers": [{"url": service.url}]}))
+    service.notes[3] = _note(3, "Read a book")
+    assert CliRunner().invoke(main, ["probe", str(spec), "-o", str(out), "--model", "none"]).exit_code == 0
+    check = ["probe", "--check", str(out), "--base-url", service.url, "--json"]
+
+    unchanged = CliRunner().invoke(main, check)
+    assert (unchanged.exit_code, json.loads(unchanged.stdout)) == (0, [])
+    for note in service.notes.values():
+        note["colour"] = "red"
+    extended = CliRunner().invoke(main, check)
+    assert extended.exit_code == 0, extended.output
+    assert {(change["kind"], change["breaking"]) for change in json.loads(extended.stdout)} == {("new", False)}
+    for note in service.notes.values():
+        note["title"] = 7
+        del note["done"]
+    less = CliRunner().invoke(main, check)
+    assert less.exit_code == 1
+    changes = {(change["tool"], change["kind"], change["where"]) for change in json.loads(less.stdout)}
+    assert ("GET_notes", "missing", '["notes"][0]["done"]') in changes
+    assert ("GET_notes", "changed", '["notes"][0]["title"]') in changes
+    down = CliRunner().invoke(main, ["probe", "--check", str(out), "--base-url", "http://127.0.0.1:9"])
+    assert (down.exit_code, "cannot be reached" in down.stderr) == (6, True)
 
 
 def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> None:

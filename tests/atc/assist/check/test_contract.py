@@ -14,7 +14,7 @@ from atc.apps.cli import main
 from atc.assist.check import check
 from protocols import load
 from protocols.contracts.contract import Contract, infer_schema
-from protocols.contracts.store import ContractStore, ObservedEdge
+from protocols.contracts.store import ContractStore, ObservedEdge, contract_drift
 from protocols.errors import UsageError
 from protocols.samples import sample
 from tests.local_api import LocalAPI
@@ -85,14 +85,21 @@ def test_a_contract_is_the_union_of_all_that_is_known() -> None:
     assert not held.at([0]).keys["title"].certain
 
 
-def test_what_was_seen_is_kept(tmp_path: Path) -> None:
-    """Replies and statuses are counted, and a new key is part of the contract."""
+def test_what_was_seen_is_kept_and_compared(tmp_path: Path) -> None:
+    """New, missing and changed keys, and a status that nobody documented."""
     protocol, store = load(SPEC), ContractStore(tmp_path / "store")
     store.record(protocol, [("GET_books", 200, [BOOK]), ("GET_books", 200, [{**BOOK, "price": None}])])
     store.record(protocol, [("GET_books", 429, None), ("GET_elsewhere", 200, {})])
     observed = store.observed(protocol)
 
     assert (observed["GET_books"].bodies, dict(observed["GET_books"].statuses)) == (2, {"200": 2, "429": 1})
+    assert {(drift.kind, drift.path, drift.text) for drift in contract_drift(protocol, observed)} == {
+        ("new", '[0]["price"]', "float, not documented"),
+        ("changed", '[0]["year"]', "documented as str, is int"),
+        ("missing", '[0]["note"]', "documented, never there"),
+        ("missing", '[0]["pages"]', "documented, never there"),
+        ("new", "", "status 429 is not documented"),
+    }
     body = store.contract(protocol).body("GET_books")
     assert body is not None
     assert body.at([0]).keys["price"].type.kind == "float"
