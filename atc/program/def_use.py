@@ -3,7 +3,7 @@
 `flow = def_use(program)` answers for the nodes of `flow.tree` (read it, never change it):
 
 - `flow.definitions_of("film")`, `flow.reaching(name)`: everything that binds a variable, and what a use of it may read.
-- `flow.uses(definition)`, `flow.may_be_unbound(name)`: its other direction, and a name that is set on some ways only.
+- `flow.uses(definition)`: its other direction.
 - `flow.resolve(node)`, `flow.constant(node)`: the one expression, and the one constant, that a node stands for.
 - `flow.origins(node, is_source)`: the calls and the paths in their responses that a value is taken from, unchanged.
 - `flow.parent(node)`, `flow.statement(node)`: what encloses a node.
@@ -107,10 +107,6 @@ class DefUse:
     @cached_property
     def _order(self) -> dict[Definition, int]:
         return {definition: place for place, definition in enumerate(self.definitions)}
-
-    def may_be_unbound(self, use: ast.Name) -> bool:
-        """True if the program sets a name, but not on every way to this use."""
-        return None in self._reaching.get(use, ()) and bool(self.definitions_of(use.id))
 
     def uses(self, definition: Definition) -> tuple[ast.Name, ...]:
         """The uses that may read a definition."""

@@ -78,10 +78,8 @@ class Demonstrations:
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
 
-    def like(
-        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
-    ) -> Sequence[Demonstration]:
-        """The demonstrations most like a question, the best first, that call only these tools.
+    def like(self, query: str, tools: Collection[str], *, meaning: bool = True) -> Sequence[Demonstration]:
+        """The two demonstrations most like a question, the best first, that call only these tools.
 
         Similarity is that of the shared words and, with `meaning`, of the meaning in equal parts; names do not count.
         """
@@ -93,7 +91,7 @@ class Demonstrations:
             similarities = likeness(goal, goals)
             scores = [(words + meaning) / 2 for words, meaning in zip(scores, similarities, strict=True)]
         best = sorted(zip(scores, possible, strict=True), key=lambda rated: -rated[0])
-        return [solved for score, solved in best if score >= _MIN_SIMILARITY][:most]
+        return [solved for score, solved in best if score >= _MIN_SIMILARITY][:2]
 
 
 def _overlap(goal: str, past_goal: str) -> float:

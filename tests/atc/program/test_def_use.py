@@ -68,32 +68,31 @@ def test_a_value_with_very_many_ways_is_found_in_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "lines", "unbound"),
+    ("program", "lines"),
     [
-        ("x = 1\nuse(x)", [1], False),
-        ("x = 1\nx = 2\nuse(x)", [2], False),
-        ("if y:\n    x = 1\nuse(x)", [2], True),
-        ("if y:\n    x = 1\nelse:\n    x = 2\nuse(x)", [2, 4], False),
-        ("for x in y:\n    pass\nuse(x)", [1], True),
-        ("x = 0\nfor y in z:\n    x = 1\n    break\nelse:\n    x = 2\nuse(x)", [3, 6], False),
-        ("while True:\n    x = 1\n    if x:\n        break\nuse(x)", [2], False),
-        ("try:\n    x = GET_a()\nexcept Exception:\n    x = None\nuse(x)", [2, 4], False),
-        ("try:\n    x = GET_a()\nexcept Exception as error:\n    print(error)\nuse(x)", [2], True),
-        ("x = 1\ndef f():\n    global x\n    x = 2\nf()\nuse(x)", [1, 4], False),
-        ("x = 1\n[x for x in y]\nuse(x)", [1], False),
-        ("if (x := y):\n    use(x)", [1], False),
-        ("match y:\n    case {'a': x}:\n        use(x)", [2], False),
-        ("with y as x:\n    use(x)", [1], False),
-        ("import json as x\nuse(x)", [1], False),
+        ("x = 1\nuse(x)", [1]),
+        ("x = 1\nx = 2\nuse(x)", [2]),
+        ("if y:\n    x = 1\nuse(x)", [2]),
+        ("if y:\n    x = 1\nelse:\n    x = 2\nuse(x)", [2, 4]),
+        ("for x in y:\n    pass\nuse(x)", [1]),
+        ("x = 0\nfor y in z:\n    x = 1\n    break\nelse:\n    x = 2\nuse(x)", [3, 6]),
+        ("while True:\n    x = 1\n    if x:\n        break\nuse(x)", [2]),
+        ("try:\n    x = GET_a()\nexcept Exception:\n    x = None\nuse(x)", [2, 4]),
+        ("try:\n    x = GET_a()\nexcept Exception as error:\n    print(error)\nuse(x)", [2]),
+        ("x = 1\ndef f():\n    global x\n    x = 2\nf()\nuse(x)", [1, 4]),
+        ("x = 1\n[x for x in y]\nuse(x)", [1]),
+        ("if (x := y):\n    use(x)", [1]),
+        ("match y:\n    case {'a': x}:\n        use(x)", [2]),
+        ("with y as x:\n    use(x)", [1]),
+        ("import json as x\nuse(x)", [1]),
     ],
 )
-def test_a_use_reads_the_definitions_that_can_reach_it(program: str, lines: list[int], unbound: bool) -> None:
+def test_a_use_reads_the_definitions_that_can_reach_it(program: str, lines: list[int]) -> None:
     """Branches, loops, handlers, functions and comprehensions are told apart."""
     flow = analysed(program)
     name = argument(flow)
     assert isinstance(name, ast.Name)
     assert [getattr(definition.node, "lineno", 0) for definition in flow.reaching(name)] == lines
-    assert flow.may_be_unbound(name) is unbound
     assert all(name in flow.uses(definition) for definition in flow.reaching(name))
 
 
