@@ -184,32 +184,34 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
     ("program", "end"),
     [
         ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 8))", "ok None"),
-        ("for _ in range(15): GET_cities_city_id('nested')", "ok None"),
         ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['nested'] * 15))", "ok None"),
         ("send = lambda _: requests.post(BASE + '/alerts', data=bytes(15_000_000))\n"
          "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(16)))", "ok None"),
         ("send = lambda _: POST_alerts(text='x' * 1_000_000)\n"
          "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(90)))", "ok None"),
         ("for _ in range(15): requests.post(BASE + '/alerts', json=[[]] * 60_000)", "ok None"),
-        ("for _ in range(90): POST_alerts(body=[[]] * 60_000)", "error None"),
+        ("for _ in range(30): POST_alerts(body=[[]] * 60_000)", "error None"),
         ("while True: print('x' * 1000)", "limit output"),
         ("raise ValueError('x' * 50_000_000)", "error None"),
         ("GET_cities_city_id('bomb')", "limit response"),
-        ("for _ in range(90): attempt(requests.get, 'http://h/' + '😀' + 'x' * 900_000)", "ok None"),
+        ("for _ in range(30): attempt(requests.get, 'http://h/' + '😀' + 'x' * 900_000)", "ok None"),
         ("for _ in range(90): attempt(requests.request, 'x' * 900_000, BASE + '/alerts')", "ok None"),
         ("query = {str(i): '' for i in range(40_000)}\n"
-         "for _ in range(40): attempt(requests.get, BASE + '/cities', params=query)", "ok None"),
+         "for _ in range(20): attempt(requests.get, BASE + '/cities', params=query)", "ok None"),
         ("headers = {f'X{i}': '' for i in range(30_000)}\n"
-         "for _ in range(40): attempt(requests.get, BASE + '/cities', headers=headers)", "ok None"),
-        ("for _ in range(90): attempt(POST_alerts, **{'😀' + 'a' * 800_000: 1})", "ok None"),
+         "for _ in range(20): attempt(requests.get, BASE + '/cities', headers=headers)", "ok None"),
+        ("for _ in range(30): attempt(POST_alerts, **{'😀' + 'a' * 800_000: 1})", "ok None"),
         ("for _ in range(12): attempt(POST_alerts, **{f'a{i}': 1 for i in range(50_000)})", "ok None"),
         ("with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: attempt(GET_cities_city_id, 'headers'), "
-         "range(40)))", "ok None"),
+         "range(20)))", "ok None"),
         ("attempt(GET_cities_city_id, 'line')", "ok None"),
     ],
 )  # fmt: skip
 def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
-    """Large and deep replies, large requests, endless headers and names, much output: 80 MiB, with a journal."""
+    """Large and deep replies, large requests, endless headers and names, much output: 80 MiB, with a journal.
+
+    What a program repeats is more than that together, if one copy of each were kept.
+    """
     api.answer("GET", "/cities/headers", {}, headers={f"X{number}": "a" * 65_000 for number in range(90)})
     api.answer("GET", "/cities/line", raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 100_000_000)
     packed = zlib.compress(zlib.compress(b"x" * 400_000_000))
