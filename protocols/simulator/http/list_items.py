@@ -165,7 +165,6 @@ class ListItems:
             entities = dict.fromkeys([*self.world.question_entities(kind), *self.world.all_entities(kind)])
             bound = [entity for entity in entities if not entity.deleted and self._meets_binding(entity, binding, text)]
             return self._filtered(bound, frame) or self._filtered([self.world.entity_named(kind, text)], frame)
-        fixed = self._fixed_values(kind, frame)
         if not name and makers:
             return self._works_by(makers, kind)
         name = name or text
@@ -173,7 +172,7 @@ class ListItems:
             recalled = self._filtered(self.world.partial_matches(kind, name), frame)
             if recalled:
                 return recalled
-        first = self.world.entity_named(kind, name, makers, fixed)
+        first = self.world.entity_named(kind, name, makers)
         results = [first]
         if len(kinds_in(frame.plan.shape)) > 1 and not makers:
             for pair in self.schema.pairs:
@@ -191,17 +190,6 @@ class ListItems:
                 edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
                 works += [edge.target for edge in edges]
         return works
-
-    def _fixed_values(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
-        """Values that the query's filters require of the search result, such as the year."""
-        entity_type = self.schema.entity_types[kind]
-        for name, value in frame.values.items():
-            parts = words(name)
-            if entity_type.date and parts[-1:] == ("year",) and re.fullmatch(r"\d{4}", str(value)):
-                examples = [str(v) for v in entity_type.fields[entity_type.date].examples if v]
-                size = len(examples[0]) if examples else 10
-                return {entity_type.date: f"{value}-06-15T00:00:00Z"[: size if size in {4, 7, 10} else 20]}
-        return {}
 
     def _sorted(self, edges: list[RelationEdge], frame: ResponseFrame) -> list[RelationEdge]:
         if not edges:

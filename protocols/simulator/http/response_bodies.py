@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, cast
 
 from protocols.bounded import format_checker, validator_class
-from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
@@ -59,8 +58,6 @@ class ResponseBodies:
         frame.requested = _requested_fields(frame.values)
         subject = frame.subject
         if shape.is_array:
-            if shape.item is not None and "boolean" in shape.item.types and subject is not None:
-                return self._writer.contains(frame.plan, subject, frame.values)
             edges = self._list_items.items(shape, subject, frame.plan.label, frame, top=True)
             if edges is not None:
                 self._paginator.paginate(frame, edges)
@@ -346,10 +343,6 @@ class ResponseBodies:
                 target: Entity | None = next(iter(self.world.all_entities(option.kind)), None)
             elif entity.kind == "~state":
                 target = self._writer.state_link(entity, label, option.kind, frame.subject)
-            elif entity.kind.startswith("~") and frame.subject is not None and option.kind not in entity.ends:
-                target = self._linked_to_subject(frame.subject, option.kind) or self._relations.linked(
-                    entity, label, option.kind
-                )
             else:
                 target = self._relations.linked(entity, label, option.kind)
             if target is not None:
@@ -359,11 +352,6 @@ class ResponseBodies:
         fallback = part.variants()[0]
         population = self.world.base(fallback.kind) if fallback.kind else []
         return self._entity(fallback, population[0], None, frame) if population else (None if part.nullable else {})
-
-    def _linked_to_subject(self, subject: Entity, kind: str) -> Entity | None:
-        """The entity of a type that the subject links to: items of a playlist are added by its owner."""
-        links = self.schema.relations_of(subject.kind, kind, many=False)
-        return self._relations.linked(subject, links[0].label, kind) if links else None
 
     # -- plain values ----------------------------------------------------------------------------------------------
 
@@ -391,7 +379,7 @@ class ResponseBodies:
         if part.is_object:
             if isinstance(written, dict):
                 return written
-            return self._requested_map(part, entity, name, frame) or (None if part.nullable else {})
+            return None if part.nullable else {}
         is_argument = entity.kind == "~state" and name not in entity.values and last in frame.values
         if is_argument and fits(frame.values[last], part):
             return frame.values[last]
@@ -400,17 +388,6 @@ class ResponseBodies:
     def _referenced(self, entity: Entity, kind: str) -> list[Entity]:
         """The entities behind a list of identifiers; none of its own type, which could form a circle."""
         return [edge.target for edge in self._relations.first_related(entity, kind)] if kind != entity.kind else []
-
-    def _requested_map(self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> dict[str, object]:
-        """A map of texts under the identifiers of the query: `images` of `/images?ids=1,2`; empty without them."""
-        value_schema = next((check.get("additionalProperties") for check in part.checks), None)
-        requested = next((value for key, value in frame.values.items() if label_of(key) == "ids"), None)
-        if requested is None or not isinstance(value_schema, Mapping) or "string" not in declared_types(value_schema):
-            return {}
-        keys = requested if isinstance(requested, list) else str(requested).split(",")
-        types = frozenset(declared_types(value_schema))
-        shapes = {str(key): ResponseShape((name,), types=types, checks=(dict(value_schema),)) for key in keys}
-        return {key: self._fields.value(entity, f"{name}.{key}", shape) for key, shape in shapes.items()}
 
     def _coerced(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
         """A value set by a write, coerced to its place, or `_UNFIT`.

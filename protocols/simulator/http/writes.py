@@ -73,18 +73,6 @@ class WriteHandler:
         fields = {name for target in targets[:1] for name in self.schema.entity_types[target].all_fields}
         return any(name in fields and isinstance(sent[name], str) and " " in str(sent[name]) for name in sent)
 
-    def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
-        """True for each entity in the query that is in the collection: `/me/albums/contains?ids=1,2`."""
-        label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
-        targets = [relation.target for relation in self.schema.relations_of(subject.kind, label=label)]
-        present = {
-            str(self._fields.identifier(e.target))
-            for target in targets
-            for e in self._relations.related(subject, label, target)
-        }
-        identifiers = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
-        return [re.split(r"[:/]", text)[-1] in present for text in identifiers]
-
     # -- what a world file says ------------------------------------------------------------------------------------
 
     def _apply_effects(

@@ -209,8 +209,6 @@ class FieldValues:
         derived = self._derived(entity, kind, name, shape)
         if derived is not None:
             return derived
-        if (reference := self._told_reference(entity, kind, name, shape)) is not None:
-            return reference
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), _ANY)
         own = kind.all_fields.get(name)
@@ -227,23 +225,6 @@ class FieldValues:
         if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
             return None
         return make_value(last, where, pool, rng, self._now)
-
-    def _told_reference(
-        self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None
-    ) -> object | None:
-        """The identifier of the question in a field by which lists of the type are filtered, in some entities."""
-        if not self._world.identifiers or not kind.global_lists or name == kind.id_field or not identifier_stem(name):
-            return None
-        filters = {p.name for plan in kind.global_lists for p in plan.tool.parameters if p.location == "query"}
-        rng = self._world.rng(entity, "told", name)
-        if name not in filters or rng.below(3):
-            return None
-        target = self._schema.entity_type_named("_".join(identifier_stem(name)))
-        for identifier in self._world.identifiers:
-            fitting = shape is None or fits(identifier.text, shape)
-            if fitting and (target is None or self._world.identifies(identifier, target)):
-                return identifier.text
-        return None
 
     def has_prescribed_values(self, kind: str) -> bool:
         """True if the world file gives values of any field of a type."""
@@ -482,8 +463,7 @@ class FieldValues:
             whole = entity.parent
             while whole is not None and whole.parent is not None and self._world.entity_type(whole).local:
                 whole = whole.parent
-            belongs_to_whole = whole is not None and (name not in kind.fields or self._numbered(name, kind))
-            return self.identifier(whole) if whole is not None and belongs_to_whole else None
+            return self.identifier(whole) if whole is not None and name not in kind.fields else None
         if target.name in entity.ends:
             return self.identifier(entity.ends[target.name])
         if target.name == entity.kind:
@@ -495,12 +475,6 @@ class FieldValues:
             return [self.identifier(edge.target) for edge in self._relations.first_related(entity, target.name)]
         linked_entity = self._relations.linked(entity, "_".join(stem), target.name)
         return self.identifier(linked_entity) if linked_entity else None
-
-    def _numbered(self, name: str, kind: EntityType) -> bool:
-        """True if a field of a nested entity holds integers, as its identifiers do."""
-        info = kind.all_fields.get(name)
-        whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))
-        return whole and name != kind.id_field and (kind.local or kind.name in self._world.dependent_types)
 
 
 def is_upcoming(name: str) -> bool:

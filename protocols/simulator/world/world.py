@@ -377,21 +377,16 @@ class World:
         children = [edge.target for edge in self.relations.children(parent, kind)]
         return next((child for child in children if str(child.position) == ordinal), None)
 
-    def entity_named(
-        self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
-    ) -> Entity:
+    def entity_named(self, kind: str, name: str, makers: Sequence[Entity] = ()) -> Entity:
         """The entity of exactly that name, created if it does not exist.
 
         Args:
             makers: Entities that must be its parent or makers.
-            fixed: Values that it must have.
         """
         self.question_entities(kind)
         low = name.casefold()
         existing = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
-        fixed = fixed or {}
-        same_values = existing and all(self.fields.value(existing, key) == value for key, value in fixed.items())
-        if existing and same_values and all(self._is_made_by(existing, maker) for maker in makers):
+        if existing and all(self._is_made_by(existing, maker) for maker in makers):
             return existing
         if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
@@ -399,12 +394,11 @@ class World:
             "named",
             name,
             *(f"{m.kind}:{self.fields.identifier(m)}" for m in makers),
-            *(f"{k}={v}" for k, v in fixed.items()),
         )
         whole = (kind, *key)
         if whole in self._keyed_entities:
             return self._keyed_entities[whole]
-        entity = Entity(kind, key, dict(fixed))
+        entity = Entity(kind, key)
         for maker in makers:
             for pair in self.schema.pairs_between(kind, maker.kind):
                 if pair.family:
