@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from atc.assist.language.question import Question
+from atc.assist.language.relative_dates import with_dates
 from atc.assist.planning.planner import plans
 from atc.program.plan import Plan
 from atc.prompting.prompt import Offer, Ranking
@@ -29,12 +30,17 @@ _EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and the part of the best one's score that the second one needs."""
 
 
-def plans_for(question: Question, offer: Offer) -> tuple[Plan, ...]:
-    """The plans for the likeliest tools of an offer."""
+def plans_for(question: Question, today: str, offer: Offer) -> tuple[Plan, ...]:
+    """The plans for the likeliest tools of an offer.
+
+    Args:
+        today: As YYYY-MM-DD.
+    """
     scores = offer.scores
     tools = _planned_tools(offer.ranking, question, scores, offer.ranked)
     sure = {name for name in tools if scores[name] >= _SURE * scores[offer.ranked[0]]}
-    return plans(offer.graph, tools, offer.tools, question.in_context, sure)
+    dated = Question(with_dates(question.in_context.text, today))
+    return plans(offer.graph, tools, offer.tools, dated, sure)
 
 
 def _planned_tools(

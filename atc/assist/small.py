@@ -45,7 +45,7 @@ def question_of(query: Query) -> Question:
 @lru_cache(maxsize=16)
 def plans_of(query: Query, offer: Offer) -> tuple[Plan, ...]:
     """The likely plans for a question, from the data flow between the tools."""
-    return plans_for(question_of(query), offer)
+    return plans_for(question_of(query), query.today, offer)
 
 
 def _part(text: str) -> Any:

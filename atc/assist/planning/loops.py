@@ -65,11 +65,12 @@ def _read(steps: Sequence[Step]) -> frozenset[str]:
 def _in_loop(steps: list[Step], question: Question, protocol: Protocol) -> tuple[Statement, ...]:
     """The steps, in a loop where the question is about several items of one of their lists.
 
-    Where the question asks for their number, the plan ends with the list.
+    Where the question asks for their number, or which of all they are, the plan ends with the list.
     """
     finders = [(place, step.variable, items) for place, step in enumerate(steps) if (items := step.first_of)]
     for place, variable, items in finders:
-        if question.how_many(_list_noun(items.path) or variable):
+        nouns = (_list_noun(items.path) or variable, variable)
+        if question.how_many(nouns[0]) or (not items.arguments and any(map(question.which, nouns))):
             return *steps[:place], Step(f"{variable}s", items)
     if not finders or finders[0][0] or len(steps) < 2:
         return tuple(steps)

@@ -10,7 +10,8 @@ from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_argu
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own
 from protocols.model import Parameter, Tool
-from protocols.text.words import SEARCHES, noun_of, stem, words
+from protocols.schema_fields import type_of
+from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, words
 
 __all__ = ["ProviderRanking", "path_nouns"]
 
@@ -21,7 +22,11 @@ _RELATED = 6.0
 _USELESS = 20.0
 """Penalty of a provider that is of no use, more than it can gain."""
 _CALL_COST = 1.0
+_LOCATING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
+"""Words of a description that tell of a lookup by something other than a name."""
 _PREFIX = "prefix"
+_LEAST, _BOUNDS = frozenset({"min", "minimum"}), frozenset({"max", "maximum", "min", "minimum"})
+"""First words of the names of arguments that take the least or the most of something."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,20 @@ class ProviderRanking:
         nouns = [noun for noun in sorted(self.graph.nouns) if stem(noun) in shared]
         return replace(reference, noun=nouns[0]) if len(nouns) == 1 else reference
 
+    def limit(self, parameter: Parameter) -> str | None:
+        """The number that the question gives for an argument: 500 for `maxCalories` in `at most 500 calories`."""
+        bound, *of = words(parameter.argument)
+        if bound not in _BOUNDS or not of or type_of(parameter.schema) in ("array", "boolean", "object"):
+            return None
+        for amount, least, most in self.question.limits:
+            if (
+                stem(amount) == stem(of[-1])
+                or abbreviated_names(amount, of[-1:])
+                or abbreviated_names(of[-1], [amount])
+            ):
+                return least if bound in _LEAST else most
+        return None
+
     def providers(self, tool: Tool, parameter: Parameter) -> tuple[ProvidedField, ...]:
         """The response fields that can fill an argument, the likeliest first."""
         reference = self.reference(tool, parameter)
@@ -54,10 +73,18 @@ class ProviderRanking:
 
         def worth(provider: ProvidedField) -> float:
             of = owned * self._owner_bonus(provider) + 2 * _RELATED * self._is_whole_list(provider, reference.noun)
+            removal = self._removal_bonus(provider, reference.noun, tool)
             useless = _USELESS * self._lists_target(provider, tool)
-            return provider.score + self._relevance(provider, reference.noun, tool) + of - useless
+            return provider.score + self._relevance(provider, reference.noun, tool) + of + (removal - useless)
 
         return tuple(sorted(providers, key=worth, reverse=True))
+
+    def _removal_bonus(self, provider: ProvidedField, noun: str, target: Tool) -> float:
+        """The bonus of a provider that lists the items of the collection from which one is removed."""
+        listed = target.method == "DELETE" and self.graph.protocol.tool(provider.tool).path == target.path
+        other_kinds = {stem(kind) for kind in self.graph.nouns} - {stem(noun)}
+        named = any(other_kinds.isdisjoint(map(stem, name.beside)) for name in self.question.names)
+        return 2 * _RELATED if listed and not named else 0.0
 
     def _lists_target(self, provider: ProvidedField, target: Tool) -> bool:
         """True if a provider lists the target collection itself; adding its own items is a no-op."""
@@ -104,6 +131,7 @@ class ProviderRanking:
             return 10.0 if self._creates(provider, noun) else 0.0
         selectors = " ".join(map(str, selector_arguments(tool, provider).values()))
         path_stems = {stem(word) for word in words(f"{tool.path} {selectors}")}
+        hints = _LOCATING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         score = 1.0 if is_own(tool) and self.question.personal else 0.0
         if score and self.question.names and self._is_other_kind(tool, noun):
             score -= _RELATED
@@ -111,8 +139,11 @@ class ProviderRanking:
             score -= _RELATED
         if _PREFIX in path_stems and any(name.prefix for name in self.question.names):
             score += _RELATED
+        score += 0.0 if hints.isdisjoint(self.question.stems) else _RELATED
         score += 2 * _RELATED if self.question.now and is_current(tool) else 0.0
         score += _RELATED * self._mentions_path(provider)
+        if not self.question.qualifiers(noun) and not self.question.names and any(map(self.limit, tool.arguments)):
+            score += 2 * _RELATED
         other_kinds = self.graph.nouns.intersection(path_nouns(tool)).difference(path_nouns(target), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self.name_of(noun) is not None and not self.question.is_mine(noun)

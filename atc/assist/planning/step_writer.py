@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from typing import cast
 
 from atc.assist.language.question import Question
+from atc.assist.planning.loops import return_words
 from atc.assist.planning.providers import ProviderRanking, path_nouns
 from atc.program.chain import Chain, identifier, is_content, placeholder, stems_of
 from atc.program.plan import (
@@ -15,6 +17,7 @@ from atc.program.plan import (
     Literal,
     Path,
     Pick,
+    Ref,
     parts,
 )
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
@@ -24,6 +27,8 @@ from protocols.text.words import SEARCHES, noun_of, singular, stem, words
 
 __all__ = ["StepWriter", "name_in"]
 
+COORDINATE_WORDS = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
+"""Last words of the names of arguments that take a latitude or a longitude."""
 _TITLES = (("name",), ("title",), ("label",))
 
 
@@ -72,8 +77,16 @@ class StepWriter(Chain):
         return bool(argument_stems) and argument_stems <= set(self.question.stems)
 
     def _filters(self, tool: Tool) -> list[Parameter]:
-        """The optional arguments that narrow a call to the question: a search, or a word of the question."""
+        """The optional arguments that narrow a call to the question: coordinates, limits, a search, a word of the
+        question.
+        """
+        here = [p for p in tool.arguments if words(p.argument)[-1:] in COORDINATE_WORDS]
+        provided = any(self.ranking.providers(tool, p) for p in tool.arguments)
+        if self.question.coordinates and len(here) == 2 and not provided:
+            return here
         searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
+        if limits := [p for p in tool.arguments if self.ranking.limit(p) is not None]:
+            return [*searches[:1], *limits]
         about = {*self.question.stems, *stems_of(tool.path)}
         free = [p for p in tool.arguments if placeholder(p) == PLACEHOLDER and stems_of(p.argument) <= about]
         return (searches or [p for p in free if self.graph.reference(tool.name, p.argument) is None])[:1]
@@ -98,9 +111,14 @@ class StepWriter(Chain):
 
     def _from_question(self, tool: Tool, parameter: Parameter) -> Expression:
         """The value that the question gives for an argument, else a placeholder."""
+        if (limit := self.ranking.limit(parameter)) is not None:
+            return Literal(Decimal(limit))
         about = self.sought[-1] if self.sought else (path_nouns(tool) or [""])[-1]
         default = placeholder(parameter)
         last = words(parameter.argument)[-1:]
+        if self.question.coordinates and last in COORDINATE_WORDS:
+            coordinate = self.question.coordinates["lon" in last[0] or "lng" in last[0]]
+            return Literal(coordinate if default == PLACEHOLDER else Decimal(coordinate))
         if default != PLACEHOLDER:
             values = cast("list[object]", parameter.schema.get("enum") or [])
             texts = [value for value in values if isinstance(value, str)]
@@ -112,7 +130,22 @@ class StepWriter(Chain):
             name = new or next(iter(self.question.qualifiers(about)), None) or self.question.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.question.day
+        if name is None and default == PLACEHOLDER and not tool.writes:
+            return self._asked_text(about) or default
         return Literal(name) if name is not None else default
+
+    def _asked_text(self, noun: str) -> Expression | None:
+        """The text that the only tool returns whose words are all in the question, and which needs no argument."""
+        names = [
+            tool.name
+            for tool in self.graph.protocol.tools
+            if tool.name in self.ranking.callable_tools
+            and not (tool.writes or any(parameter.required for parameter in tool.arguments))
+            and tool.response_schema is not None
+            and type_of(tool.response_schema) == "string"
+            and set(map(stem, return_words(tool))) <= set(self.question.stems)
+        ]
+        return Ref(self.variable(Call(names[0], ()), noun)) if len(names) == 1 else None
 
     def is_single(self, call: Call, noun: str) -> bool:
         """True if a call looks for the only item that the question names, or for the first one."""

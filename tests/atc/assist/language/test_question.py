@@ -41,17 +41,20 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "day"),
+    ("text", "coordinates", "day"),
     [
-        ("Rain in Oslo on 3 April 2023?", "2023-04-03"),
-        ("Rain in Oslo on Apr. 3rd, 2023?", "2023-04-03"),
-        ("From 2023-04-03 to 2023-04-05", None),
-        ("Was 2023-04-03 a Monday?", "2023-04-03"),
+        ("Is it windy at 59.91° N, 10.75° E?", ("59.91", "10.75"), None),
+        ("Rain at 33.9 S 18.4 W on 3 April 2023?", ("-33.9", "-18.4"), "2023-04-03"),
+        ("Rain at -33.9, 18.4 on Apr. 3rd, 2023?", ("-33.9", "18.4"), "2023-04-03"),
+        ("From 2023-04-03 to 2023-04-05", None, None),
+        ("Was 2023-04-03 a Monday?", None, "2023-04-03"),
     ],
 )
-def test_the_day_of_a_question(text: str, day: str | None) -> None:
+def test_where_and_when(text: str, coordinates: tuple[str, str] | None, day: str | None) -> None:
     """Only what is said in full; of two days neither."""
-    assert Question(text).day == day
+    question = Question(text)
+
+    assert (question.coordinates, question.day) == (coordinates, day)
 
 
 def test_a_question_may_speak_of_a_day_without_giving_one() -> None:

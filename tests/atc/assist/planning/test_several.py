@@ -123,6 +123,19 @@ def test_a_limit_is_no_comparison() -> None:
         assert "best" not in "".join(sketch)
 
 
+def test_limits_of_a_question_are_arguments() -> None:
+    """A question without a name leads to the tool that takes the limits."""
+    sketch = of_kitchen(
+        "Give me two meals with at least 15 grams of protein, at most 500 calories and up to 30 g of carbohydrates.",
+        "GET_meals_meal_id_price",
+    )
+    finder = "GET_meals_by_nutrients(minProtein=15, maxCalories=500, maxCarbs=30)"
+    assert sketch[0] == f'for meal in {finder}["meals"][:2]:'
+
+    named = of_kitchen("How much is a curry meal with at least 15 grams of protein?", "GET_meals_meal_id_price")
+    assert named[0] == 'meal = GET_meals_search(query="curry")["meals"][0]'
+
+
 def test_a_search_with_a_placeholder_is_dropped_beside_a_complete_plan() -> None:
     """A small model would copy `…`."""
     api, query = kitchen(), "How much is a curry meal?"
