@@ -132,6 +132,20 @@ WRONG = {
         "How many moorings are reserved?",
         ALL_MOORINGS + 'print(sum(1 for m in moorings if m["state"] == "RESERVED"))',
     ),
+    "Unasked: the question says 'reserved'": (
+        "How many moorings are reserved?",
+        ALL_MOORINGS + 'print(sum(1 for m in moorings if m["state"] == "occupied"))',
+    ),
+    "Unasked: the question names 'April 2024'": (
+        "How many moorings were reserved in April 2024?",
+        ALL_MOORINGS
+        + 'print(len([m for m in moorings if m["state"] == "reserved" and m["reserved_on"].startswith("2024-03")]))',
+    ),
+    "Unasked: the question names 'phone'": (
+        "What is the phone number of the warden Ines Prat?",
+        ALL_MOORINGS.replace("moorings", "wardens")
+        + 'print(next(w for w in wardens if w["name"] == "Ines Prat")["email"])',
+    ),
     "FirstPage": (
         "How long is the longest mooring?",
         'print(max(m["length_m"] for m in GET_moorings(limit=30)["data"]))',
@@ -141,7 +155,7 @@ WRONG = {
 
 @pytest.mark.parametrize("finding", WRONG)
 def test_a_likely_mistake_is_doubted(simulator: Simulator, marina: Protocol, finding: str) -> None:
-    """A value that no field can have, and the first page alone."""
+    """A value in another spelling, another value, month or field than the question's, and the first page alone."""
     assert finding in rehearse(simulator, marina, *WRONG[finding], "large")
 
 
