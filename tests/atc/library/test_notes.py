@@ -34,7 +34,7 @@ def test_the_note_is_kept(tmp_path: Path) -> None:
     assert solution.standing == "supported"
     assert solution.to_json()["note"] == solution.note
     assert read_solution(tmp_path / "solution.json").note == solution.note
-    assert note_lines(solution) == ["There is one film of that name.", "It is the newest."]
+    assert note_lines(solution) == ["note: There is one film of that name.", "      It is the newest."]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_note_without_a_program_is_no_answer() -> None:
 
     assert solution.answer == "The Silent Harbor"
     assert len(model.asked) == 2
-    assert (unsolved.status, unsolved.note, note_lines(unsolved)) == ("failed", words, [words])
+    assert (unsolved.status, unsolved.note, note_lines(unsolved)) == ("failed", words, [f"note: {words}"])
     assert unsolved.message.endswith(
         f"the answer held no Python program; write one in a code block; it held only this: {words}"
     )
