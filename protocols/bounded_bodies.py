@@ -28,7 +28,8 @@ def bound(most: int, of_stream: int, error: type[Exception]) -> Callable[[Any], 
     """
 
     def hook(response: Any) -> None:
-        read, limit = response.iter_bytes, _Limit(_is_event_stream(response), most, of_stream, error)
+        in_events = _is_event_stream(response) and response.request.method == "POST"  # a question's, no list of models
+        read, limit = response.iter_bytes, _Limit(in_events, most, of_stream if in_events else most, error)
 
         def parts(chunk_size: int | None = None) -> Iterator[bytes]:
             return map(limit.counted, read(chunk_size))
@@ -56,7 +57,9 @@ def async_bound(most: int, error: type[Exception], stream_error: type[Exception]
 
 
 def _is_event_stream(response: Any) -> bool:
-    return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
+    """Whether a client reads it event by event; others it reads whole, that of an error also."""
+    media_type = str(response.headers.get("content-type", "")).lower().partition(";")[0].strip()
+    return bool(response.is_success) and media_type == "text/event-stream"
 
 
 class _Limit:

@@ -38,6 +38,9 @@ REASONING = ("reasoning_content", "reasoning")
 _MOST_CHARACTERS = 4 << 20
 """Of an answer in parts; an output of 128,000 tokens has an eighth of it."""
 
+_MOST_TOKENS = 1 << 40
+"""Of one request: an endpoint may count anything, and costs are computed with it."""
+
 _SIZE_OF_CALL = 40
 """Counted for each part of a call beside its text: a call without arguments takes memory, too."""
 
@@ -227,5 +230,5 @@ def usage_of(counted: Any, seconds: float) -> Usage:
     details = getattr(counted, "prompt_tokens_details", None)
     places = ((counted, "prompt_tokens"), (counted, "completion_tokens"), (details, "cached_tokens"))
     counts = [getattr(place, name, 0) for place, name in places]
-    prompt, answer, cached = (count if isinstance(count, int) else 0 for count in counts)
+    prompt, answer, cached = (min(max(count, 0), _MOST_TOKENS) if isinstance(count, int) else 0 for count in counts)
     return Usage(prompt, answer, cached, 1, seconds)

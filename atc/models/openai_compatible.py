@@ -280,7 +280,7 @@ def _received(response: Any, of_text: bool, on_progress: Callable[[Progress], No
     """
     import openai
 
-    if "text/event-stream" not in response.headers.get("content-type", ""):
+    if "text/event-stream" not in response.headers.get("content-type", "").lower():
         from openai.types import Completion as TextCompletion
         from openai.types.chat import ChatCompletion
 

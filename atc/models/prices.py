@@ -119,6 +119,8 @@ def dollars(amount: float) -> str:
     """An amount for people: at most three digits that count, from a dollar on whole cents."""
     if amount <= 0:
         return "$0"
+    if not math.isfinite(amount):  # of a file
+        return "$?"
     whole, _, part = f"{amount:,.{max(2, 2 - math.floor(math.log10(amount)))}f}".partition(".")
     return f"${whole}.{part[:2]}{part[2:].rstrip('0')}"
 

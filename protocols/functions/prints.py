@@ -6,7 +6,7 @@ While a question stands on the terminal it is kept, and comes after the answer.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TextIO, cast
@@ -24,14 +24,35 @@ class _Prints:
     """Stderr, as `print` uses it."""
 
     def write(self, text: str) -> int:
+        if not isinstance(text, str):  # libraries try whether bytes can be written
+            raise TypeError(f"write() takes a text, not {type(text).__name__}")
         with _lock:
             if _held is None:
                 return sys.stderr.write(text)
             _held.append(text)
             return len(text)
 
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    @property
+    def buffer(self) -> _Bytes:
+        return _Bytes()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.stderr, name)
+
+
+class _Bytes:
+    """The same for `sys.stdout.buffer`."""
+
+    def write(self, data: bytes) -> int:
+        _Prints().write(bytes(data).decode("utf-8", "replace"))
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr.buffer, name)
 
 
 @contextmanager

@@ -220,9 +220,11 @@ def test_the_question_has_all_of_a_request(api: LocalAPI, options: dict[str, Any
     assert expected in str(asked[0].arguments) and writes(api) == []
 
 
-@pytest.mark.parametrize("text", ["\uff41dmin", "\U0001d41admin", "a\u0336dmin", "a\u20dddmin"])
+@pytest.mark.parametrize(
+    "text", ["\uff41dmin", "\U0001d41admin", "a\u0336dmin", "a\u20dddmin", "\u212aey", "\u210eost", "pa\u1d2ey"]
+)
 def test_what_only_looks_like_another_text_is_spelled_out(text: str) -> None:
-    """Letters in full width or of mathematics among others, and lines drawn over them."""
+    """Letters in full width, of mathematics, units or sounds among others, and lines drawn over them."""
     assert "<U+" in unhidden(f'to: "{text}"')
 
 

@@ -6,9 +6,11 @@ import gzip
 import socket
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
+from atc.models.chat_format import usage_of
 from tests.security.measured import in_process
 from tests.security.raw_server import server
 
@@ -20,9 +22,12 @@ LARGE = [
     (400, "application/json", "", b'{"error": {"message": "', b"x" * 1_000_000),
     (200, "text/event-stream", "", b"data: ", b"x" * 1_000_000),
     (200, "text/event-stream", "", b"", (DELTA % b'"content": "%s"' % (b"x" * 1000)) * 1000),
+    (400, "text/event-stream", "", b'{"a": [', b"{},\n\n" * 200_000),
+    (200, "Text/Event-Stream", "", b'{"a": [', b"{},\n\n" * 200_000),
+    (200, "text/event-stream+json", "", b'{"a": [', b"{},\n\n" * 200_000),
     (200, "text/event-stream", "", b"", (DELTA % b'"tool_calls": [%s{}]' % (b"{}, " * 1000)) * 200),
 ]
-NAMES = ["whole", "packed", "error", "event", "events", "calls"]
+NAMES = ["whole", "packed", "error", "event", "events", "events of an error", "capitals", "another type", "calls"]
 
 
 def endless(reply: tuple[int, str, str, bytes, bytes]) -> Callable[[socket.socket, threading.Event], None]:
@@ -51,6 +56,22 @@ def test_a_large_answer_of_a_model_is_not_kept(reply: tuple[int, str, str, bytes
         )
 
     assert text.startswith(f"ModelError {url}/v1 answers, but not with a chat completion: ")
-    assert " has more than 4" in text or "it comes in parts" in text
+    assert " has more than " in text or "it comes in parts" in text
     assert text.endswith("is base_url right?")
     assert grown < 150
+
+
+def test_a_list_of_models_is_no_stream_of_events() -> None:
+    """It is read whole; 72 MB took 1.4 GB."""
+    with server(endless((200, "text/event-stream", "", b'{"a": [', b"{},\n\n" * 200_000))) as url:
+        step = f"print(Endpoint('small', base_url='{url}/v1').context)"
+        text, grown = in_process("from atc import Endpoint; import openai.types.chat", step)
+
+    assert text == "None" and grown < 150
+
+
+def test_counted_tokens_pay_nothing_back() -> None:
+    """Neither numbers below zero nor some of 4,000 digits, which no float holds."""
+    counted = SimpleNamespace(prompt_tokens=-(10**9), completion_tokens=10**4000, prompt_tokens_details=None)
+
+    assert (usage_of(counted, 1.0).prompt_tokens, usage_of(counted, 1.0).completion_tokens) == (0, 1 << 40)

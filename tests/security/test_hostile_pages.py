@@ -215,6 +215,7 @@ LARGE: Mapping[str, Callable[[], object]] = {
     "a search of 30,000 messages": lambda: draw(tree_text(chain(30_000, 1))),
     "one that forks at each": lambda: trace_page(solution_of(stored(tree=nodes(9_000, 2)), "f")),
     "a reply 240 levels deep": lambda: trace_page(deep()),
+    "a cost without bounds": lambda: trace_page(solution_of(stored(cost=float("inf")), "f")),
     "4,000 digits of seconds": lambda: trace_page(solution_of(stored(seconds={"total": "9" * 4000}), "f")),
 }
 

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from protocols.functions.prints import prints_held, stdout_to_stderr
 from tests.atc.apps.terminal.pty_screen import PtyScreen
 from tests.local_api import PREFIX, LocalAPI, document
 
@@ -83,6 +85,17 @@ def test_a_printed_question_is_shown_after_the_real_one(
 def arrived(api: LocalAPI) -> list[tuple[str, str]]:
     """What the service got, by method and path."""
     return [(request.method, request.path.removeprefix(PREFIX)) for request in api.requests]
+
+
+def test_what_is_printed_by_other_ways_waits_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines, bytes, and a library that tries first whether bytes are taken, which ended the question."""
+    with stdout_to_stderr():
+        with prints_held():
+            sys.stdout.writelines(["a\n", "b\n"])
+            sys.stdout.buffer.write(b"c\n")
+            click.echo("d")
+            assert capsys.readouterr().err == ""
+        assert capsys.readouterr().err == "a\nb\nc\nd\n"
 
 
 OWN = f'''from pathlib import Path

@@ -9,6 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from atc.apps.cli.trust import code_of
 from tests.atc_command import ATC, atc
 from tests.security.poisoned import acts
 
@@ -133,6 +134,26 @@ def test_other_code_of_a_server_needs_a_word_again(change: str, folder: Path) ->
 
     assert "has not been trusted" in atc("check", "program.py").stderr
     assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("python -m pkg.server", {"pkg/__init__.py", "pkg/server.py"}),
+        ("python -mserver", {"server.py"}),
+        ('bash -c "exec python ./server.py; true"', {"server.py"}),
+        ("node --import=./server.py", {"server.py"}),
+        ("python pkg", {"pkg/__main__.py"}),
+    ],
+)
+def test_the_code_that_a_command_names_is_found(command: str, names: set[str], folder: Path) -> None:
+    """Modules of packages, with what is loaded before them, and words of a shell."""
+    Path("pkg").mkdir()
+    for name in ("__init__", "__main__", "server"):
+        Path(f"pkg/{name}.py").write_text(MARKS)
+    found_names = {str(path.relative_to(folder)) for path in code_of(folder, [f"mcp:stdio:{command}"])}
+
+    assert names <= found_names and "evil.py" not in found_names
 
 
 CONTAINED = {

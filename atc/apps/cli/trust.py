@@ -12,8 +12,8 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -130,13 +130,21 @@ def code_of(folder: Path, apis: Sequence[str] | str) -> dict[Path, str]:
             words = [rest] if scheme == "functions:" else shlex.split(rest)
         except ValueError:  # the command says so
             words = []
-        forms = ("{}", "{}.py", "{}/__main__.py") if scheme == "mcp:stdio:" else ("{}",)
-        for path in (folder / form.format(word) for word in words for form in forms):
+        names = words if scheme == "functions:" else [name for word in words for name in _names(word)]
+        for path in (folder / name for name in names):
             with contextlib.suppress(OSError):
                 if path.is_file() and (scheme == "functions:" or path.resolve().is_relative_to(folder)):
                     with path.open("rb") as file:
                         files[path] = hashlib.file_digest(file, "sha256").hexdigest()
     return files
+
+
+def _names(word: str) -> Iterator[str]:
+    """The files that a word of a command may run, or a word in it (`bash -c "python server.py"`, `--hook=a.js`)."""
+    for part in dict.fromkeys((word, *re.split(r"[\s=;&|'\"]+", word))):
+        module = PurePosixPath(part.removeprefix("-m").replace(".", "/"))
+        yield from (part, f"{part}/__main__.py", f"{module}.py", f"{module}/__main__.py")
+        yield from (f"{package}/__init__.py" for package in (module, *module.parents))
 
 
 def risks(used: Mapping[str, Any], api: Sequence[str] | str = ()) -> list[str]:

@@ -141,7 +141,9 @@ def shortened(value: object) -> str:
 def _spelled(word: re.Match[str]) -> str:
     """A word with Latin letters, the others of which may only look like such."""
     letters = [(char, unicodedata.name(char, "").partition(" ")[0]) for char in word[0]]
-    if not {"LATIN"} < {script for _, script in letters} & _LOOKING_LATIN:
+    others = [(char, script) for char, script in letters if script != "LATIN"]
+    is_alike = any(s in _LOOKING_LATIN or unicodedata.normalize("NFKC", char).isascii() for char, s in others)
+    if not is_alike or len(others) == len(letters):
         return word[0]
     return "".join(char if script == "LATIN" else f"<U+{ord(char):04X}>" for char, script in letters)
 
@@ -151,9 +153,7 @@ _READABLE = frozenset({"", "application/json", "application/x-www-form-urlencode
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*( [\w.-]+)?", re.ASCII)
 _MIXED = re.compile(r"[^\W\d_]{2,}")
-_LOOKING_LATIN = frozenset(
-    {"LATIN", "CYRILLIC", "GREEK", "COPTIC", "ARMENIAN", "CHEROKEE", "LISU", "FULLWIDTH", "MATHEMATICAL"}
-)
+_LOOKING_LATIN = frozenset({"CYRILLIC", "GREEK", "COPTIC", "ARMENIAN", "CHEROKEE", "LISU"})
 _UNSEEN = re.compile(
     "[\u00a0\u00ad\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202f\u205f\u2800\u3000\u3164"
     "\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff\u0334-\u0338\u20d0-\u20ff]"  # the last two are drawn over letters
