@@ -21,6 +21,7 @@ from atc.files import read_lines
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
 from benchmarks.manipulation.suite import open_environment
 from protocols.errors import UsageError
+from protocols.private_files import read_bounded
 
 __all__ = ["open_original", "original_digest"]
 
@@ -112,7 +113,7 @@ def original_digest(folder: Path) -> dict[str, str]:
 def _read_text(file: Path) -> str:
     """The text of a file. Raises: UsageError."""
     try:
-        return file.read_text("utf-8")
+        return read_bounded(file, 1 << 26)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
 

@@ -20,6 +20,7 @@ from benchmarks.tasks.metrics import Gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.naming import tool_name
+from protocols.private_files import read_whole
 
 __all__ = [
     "OfferedTask",
@@ -66,7 +67,7 @@ class OfferedTask:
 def read_entries(file: Path) -> list[object]:
     """The entries of a task file. Raises: UsageError."""
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_whole(file))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
     if not isinstance(data, list) or not data:

@@ -35,7 +35,8 @@ def folder(tmp_path: Path, films: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     (tmp_path / "saved").mkdir()
     digest = load(films).digest[:16]
     monkeypatch.chdir(tmp_path)
-    for name in ("pipe", f"store/{digest}.json", f"store/{digest}.solved.jsonl", "saved/x.py", "openapi.json"):
+    stored = [f"store/{digest}.json", f"store/{digest}.solved.jsonl"]
+    for name in ("pipe", *stored, "saved/x.py", "openapi.json", "1_x.json"):
         os.mkfifo(name)
     return tmp_path
 
@@ -48,6 +49,8 @@ COMMANDS = {
     "a store": (*EXPLAIN, "--store", "store"),
     "a solution": ("trace", "pipe"),
     "a world": ("simulate", "films.yaml", "--world", "pipe"),
+    "tasks": ("data", "show", "pipe", "--api", "films.yaml"),
+    "answers": ("eval", "convert", ".", "--out", "converted.json"),
     "saved programs": ("explain", "Which film?", "--api", "saved:saved"),
 }
 

@@ -21,6 +21,7 @@ from protocols.documents.record_names import category_folder, function_name, par
 from protocols.documents.tool_records import identifiers
 from protocols.errors import UsageError
 from protocols.model import Envelope, Protocol, Tool
+from protocols.private_files import read_whole
 
 __all__ = [
     "RecordName",
@@ -32,6 +33,8 @@ __all__ = [
     "split_server",
 ]
 
+_MOST_BYTES = 1 << 30
+"""Of a file of queries, which holds the records of all their tools: more than other files of JSON may have."""
 _ENDPOINTS = ("virtual", "rapidapi")
 """The endpoints of the published protocol, the usual one first."""
 
@@ -170,7 +173,7 @@ def _standardized(tool: str, api: str) -> tuple[str, str]:
 
 def _read_json(file: Path) -> object:
     try:
-        return json.loads(file.read_text("utf-8"))
+        return json.loads(read_whole(file, _MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks.toolbench.evaluation.judged import FINISH, JudgedAnswer, by_id, chain
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 __all__ = ["convert", "convert_files"]
 
@@ -39,7 +40,7 @@ def convert_files(files: Iterable[Path], method: str | None = None) -> Iterator[
             raise UsageError(f"{seen[query_id]} and {file} answer the same query: choose one by --method")
         seen[query_id] = file
         try:
-            data = json.loads(file.read_text("utf-8"))
+            data = json.loads(read_whole(file))
             yield convert(query_id, data, method or file.stem.partition("_")[2])
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(

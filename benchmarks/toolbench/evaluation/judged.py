@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from atc.files import to_json, write_text
 from benchmarks.report.runs import check, object_schema
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 __all__ = ["FINISH", "AnswerCall", "JudgedAnswer", "by_id", "chain", "read_converted", "write_converted"]
 
@@ -154,7 +155,7 @@ class JudgedAnswer:
 def read_converted(file: Path) -> dict[str, JudgedAnswer]:
     """Read a converted answer file, by query id. Raises: UsageError: It cannot be read, or is no such file."""
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_whole(file))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     if not isinstance(data, dict):

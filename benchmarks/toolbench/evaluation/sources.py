@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.toolbench.evaluation.convert import convert_files
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, by_id, read_converted
 from protocols.errors import UsageError
+from protocols.private_files import read_whole
 
 __all__ = ["JudgedRun", "open_answers", "read_ids"]
 
@@ -48,16 +49,16 @@ def open_answers(source: Path, method: str | None = None) -> JudgedRun:
 def _subset(folder: Path) -> str:
     """The name of the run's task file; without one, that of the folder."""
     try:
-        return Path(json.loads((folder / "config.json").read_text("utf-8"))["files"]["tasks"]["file"]).stem
-    except (OSError, ValueError, KeyError, TypeError):
+        return Path(json.loads(read_whole(folder / "config.json"))["files"]["tasks"]["file"]).stem
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return folder.resolve().name
 
 
 def read_ids(file: Path) -> tuple[str, ...]:
     """The query ids in a file: the keys of an object, as published, or a list. Raises: UsageError."""
     try:
-        data = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        data = json.loads(read_whole(file))
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     if not isinstance(data, (dict, list)) or not data or not all(isinstance(entry, (str, int)) for entry in data):
         raise UsageError(f"{file} holds no query ids: an object with the ids as keys, or a list of them, is needed")
