@@ -171,7 +171,7 @@ def _too_large(file: Path) -> UsageError:
 
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
     """The answers by the hash of their request, in a bounded memory. Raises: UsageError, ModelError."""
-    kept = 0
+    size = 0
     answers: dict[str, list[Completion]] = defaultdict(list)
     for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
@@ -186,10 +186,10 @@ def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
             completion = Completion(entry["text"], usage, entry["finish"], read_calls(entry.get("calls", ())))
             if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)
-                kept += len(repr((entry["hash"], completion))) + _OVERHEAD
+                size += len(repr((entry["hash"], completion))) + _OVERHEAD
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a recorded answer") from error
-        if kept > _MOST_KEPT:
+        if size > _MOST_KEPT:
             raise _too_large(file)
     return dict(answers)
 

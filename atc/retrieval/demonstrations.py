@@ -72,9 +72,9 @@ class Demonstrations:
                     return 0
                 lines = [f"{json.dumps(asdict(demonstration))}\n" for demonstration in [*stored, solved]]
                 sizes = accumulate(len(line) for line in reversed(lines))
-                kept = min(_MOST, max(1, sum(size <= _MOST_BYTES for size in sizes)))
-                write_text(self.file, "".join(lines[-kept:]), private=True)
-                return len(lines) - kept
+                count = min(_MOST, max(1, sum(size <= _MOST_BYTES for size in sizes)))
+                write_text(self.file, "".join(lines[-count:]), private=True)
+                return len(lines) - count
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
 

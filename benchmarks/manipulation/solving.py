@@ -62,9 +62,7 @@ class _ChosenDemonstrations(Demonstrations):
         """Nothing is added, or removed."""
         return 0
 
-    def like(
-        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
-    ) -> Sequence[Demonstration]:
+    def like(self, query: str, tools: Collection[str], *, meaning: bool = True) -> Sequence[Demonstration]:
         """All of them."""
         return self._examples
 

@@ -105,14 +105,8 @@ def _own_tables(folder: Path) -> list[TextTable]:
     try:
         summary = json.loads(read_whole(folder / "summary.json"))
         benchmark = benchmarks().get(summary["benchmark"])
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-    ):  # what is wrong with it is said where the run is read
-        return []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []  # what is wrong with it is said where the run is read
     return list(loaded(benchmark.tables)(summary)) if benchmark and benchmark.tables else []
 
 

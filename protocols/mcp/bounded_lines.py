@@ -25,7 +25,7 @@ BOUNDED_LINES = "atc-bounded-lines"
 MOST_BYTES = 16 << 20
 """Of a message: as many as a program may get as the body of a reply."""
 
-_SEEN = 500
+_END = 500
 """Bytes at both ends of a line in which its id is looked for."""
 
 _VERSION = r'"jsonrpc"\s*:\s*"2\.0"'
@@ -58,7 +58,7 @@ class _Lines(codecs.IncrementalDecoder):
             self._parts.append(part)
         else:  # its two ends
             line = b"".join([*self._parts, part])
-            self._parts = [line[:_SEEN], line[max(_SEEN, len(line) - _SEEN) :]]
+            self._parts = [line[:_END], line[max(_END, len(line) - _END) :]]
 
     def _line(self) -> str:
         """The line, which has ended."""

@@ -56,16 +56,16 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name for name in flags_with("signs_in") if values.get(name) and name not in used and not values.get("simulate")
     ]
     api = ctx.default_map["api"] if ctx.default_map and is_same_api(ctx, values) else ()
-    places = dict(_written(ctx, used))
+    places = _written(ctx, used)
     overwritten = [
         f"{flag} writes {place}"
-        for flag, place in places.items()
+        for flag, place in places
         if not place.resolve().is_relative_to(config.folder) or (place.is_file() and not trusts(place, [_MADE]))
     ]
     phrases = [*risks(used, api), *(destination(used) if own else ()), *overwritten]
     if phrases:
         _ask(config, used, api, phrases)
-    for place in places.values():  # what this command makes, it may write again
+    for _, place in places:  # what this command makes, it may write again
         if not place.exists():
             with contextlib.suppress(UsageError):
                 trust(place, [_MADE], {})

@@ -136,8 +136,8 @@ class SavedProgram:
             LeftOut(t.method, t.path, t.name, reason, t.operation_id, namespace=t.namespace, chosen=True)
             for t in unnamed.values()
         ]
-        kept = protocol.only(tool.name for tool in protocol.tools if tool.name not in unnamed)
-        return replace(kept, left_out=(*protocol.left_out, *left_out))
+        offered = protocol.only(tool.name for tool in protocol.tools if tool.name not in unnamed)
+        return replace(offered, left_out=(*protocol.left_out, *left_out))
 
     def usage(self) -> str:
         """The parameters, a line each."""

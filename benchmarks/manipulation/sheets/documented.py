@@ -18,7 +18,7 @@ from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo
 from benchmarks.manipulation.sheets.tab import Json
 from benchmarks.manipulation.sheets.values import Rows
 
-__all__ = ["documented_names", "with_documented"]
+__all__ = ["with_documented"]
 
 
 @dataclass
@@ -38,11 +38,6 @@ Owner = TypeVar("Owner")
 def _functions() -> dict[str, dict[str, str]]:
     content: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
     return content
-
-
-def documented_names() -> frozenset[str]:
-    """The names of these functions, as programs use them."""
-    return frozenset(_functions())
 
 
 def with_documented(owner: type[Owner], prefix: str) -> type[Owner]:
