@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.atc import strong_solve
 
-MOST_FILES, MOST_LINES = 93, 23_720
+MOST_FILES, MOST_LINES = 93, 23_680
 """Files that a solve enters, and lines that it loads, of ours: they may only shrink; 60 and 20,000 are the aim.
 
 They were 87 and 21,500 before the documentation was written whole, its sources of identifiers were certain, and the
