@@ -293,9 +293,9 @@ class Agent:
 
         return Chat(self.protocol, self._answer, journal)
 
-    def _answer(self, asked: ChatQuestion, interruption: Interruption | None) -> Solution:
+    def _answer(self, question: ChatQuestion, interruption: Interruption | None) -> Solution:
         """Answer a question of a chat."""
-        task = self._task(asked.query, asked.tools, asked.journal, asked.answer_type, asked.turns)
+        task = self._task(question.query, question.tools, question.journal, question.answer_type, question.turns)
         return self._solve(task, self.on_event, interruption)
 
     @spoken
@@ -320,12 +320,12 @@ class Agent:
             from atc.answer_type import AnswerType
 
             of_type = AnswerType(answer_type)
-        asked = Query(query.strip())
+        question = Query(query.strip())
         if turns:
             from atc.turns import follow_up
 
-            asked = follow_up(asked.text, turns)
-        return Asked(asked, tools, journal, of_type, turns)
+            question = follow_up(question.text, turns)
+        return Asked(question, tools, journal, of_type, turns)
 
     def _started(self, task: Asked) -> StartedSolve:
         """A solve for a thread of its own, whose events also go to a sink."""

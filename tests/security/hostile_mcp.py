@@ -118,9 +118,9 @@ class Hostile:
         return {"jsonrpc": "2.0", "method": self.random.choice(_TELLS), "params": params}
 
     def _damaged(self, text: bytes) -> bytes:
-        place = self.random.randrange(len(text))
-        cut, noise = text[:place], self.random.randbytes(self.random.choice([1, 5, 2000]))
-        return self.random.choice([cut, cut + noise + text[place:], noise, b"[" + text + b"]", b"\xef\xbb\xbf" + text])
+        offset = self.random.randrange(len(text))
+        cut, noise = text[:offset], self.random.randbytes(self.random.choice([1, 5, 2000]))
+        return self.random.choice([cut, cut + noise + text[offset:], noise, b"[" + text + b"]", b"\xef\xbb\xbf" + text])
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -158,12 +158,12 @@ def test_what_is_nearly_a_value_is_shown_as_it_is(answer: str) -> None:
 
 def spans(model: Any, url: str) -> list[Any]:
     """The spans of a solve by a model."""
-    kept = InMemorySpanExporter()
+    exporter = InMemorySpanExporter()
     provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     with Agent(load(poisoned_document(url)), model, writes="deny", on_event=SpanSink(provider)) as agent:
         agent.solve("Which notes?")
-    return list(kept.get_finished_spans())
+    return list(exporter.get_finished_spans())
 
 
 def test_spans_have_nothing_that_an_endpoint_or_a_reply_made_up() -> None:

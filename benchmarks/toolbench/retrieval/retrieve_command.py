@@ -72,8 +72,8 @@ def query(index: Path, text: str, k: int, as_json: bool) -> None:
         print_json({"hits": rows})
         return
     for hit in hits:
-        place = f"{hit.document.category} / {hit.document.tool} / {hit.document.api}"
-        click.echo(f"{hit.score:8.4f}  {one_line(place)}")
+        api_path = f"{hit.document.category} / {hit.document.tool} / {hit.document.api}"
+        click.echo(f"{hit.score:8.4f}  {one_line(api_path)}")
 
 
 @click.command("eval")

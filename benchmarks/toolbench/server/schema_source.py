@@ -109,7 +109,10 @@ def _simulate(tool: CataloguedTool, seed: int) -> _SimulatedTool:
 
 
 def _truth(value: object, parameter: Parameter | None) -> object:
-    """The value; "0" and "1" as truth values where one is wanted, since records document them so."""
+    """The value; "0" and "1" as truth values where one is wanted, since records document them so.
+
+    Made from 20 refused calls of 794 over one query file; no half was kept unread to judge it.
+    """
     is_truth = parameter is not None and parameter.schema.get("type") == "boolean"
     return value == "1" if is_truth and value in ("0", "1") else value
 

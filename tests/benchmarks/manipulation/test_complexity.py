@@ -38,8 +38,8 @@ def test_the_distance(test: str, demonstration: str, expected: float) -> None:
 
 def test_the_published_example() -> None:
     """The score, the reversed F1, and the nearest demonstrations."""
-    shown = [("e1", tuple("abcd")), ("e2", tuple("ae"))]
-    scored = complexity("example", {"t1": [tuple("abdef")], "t2": [tuple("ae")]}, shown, 10)
+    samples = [("e1", tuple("abcd")), ("e2", tuple("ae"))]
+    scored = complexity("example", {"t1": [tuple("abdef")], "t2": [tuple("ae")]}, samples, 10)
 
     assert scored.score == pytest.approx(4.3820, abs=1e-4)
     assert scored.reversed_f1 == pytest.approx(16.6667, abs=1e-4)
