@@ -65,7 +65,7 @@ class Agent:
         options = replace(options, model=self._model)
         protocol = gather(arguments.tools, options.auth, options.base_url)
         from protocols.calls.auth import credential, header_of
-        from protocols.calls.header_names import without_headers
+        from protocols.calls.serialization import without_headers
 
         if options.only or options.without or options.reads or not options.takes_hints:
             from protocols.choice import choose

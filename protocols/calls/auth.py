@@ -14,8 +14,8 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 
 from protocols.calls.credentials import APIKey, Credential, PublicHeader, ServerVariable, for_scheme, user_and_password
-from protocols.calls.header_names import is_reserved
 from protocols.calls.secret_sources import SOURCES, SecretSource
+from protocols.calls.serialization import is_reserved
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 from protocols.naming import split_namespace

@@ -9,14 +9,23 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 from protocols.bounded import bounded
-from protocols.calls.bodies import encoded_body, named_files
-from protocols.calls.coercion import coerce, has_bytes, in_json, json_value, unsendable_part
-from protocols.calls.constraints import Doubt, abbreviated, violation
+from protocols.calls.schema_values import (
+    Doubt,
+    abbreviated,
+    coerce,
+    has_bytes,
+    in_json,
+    json_value,
+    named_files,
+    unsendable_part,
+    violation,
+)
 from protocols.calls.serialization import (
     BoundCall,
     Pair,
@@ -30,7 +39,6 @@ from protocols.calls.serialization import (
 )
 from protocols.documents.schemas import object_properties
 from protocols.errors import DoubtfulCall, ToolError
-from protocols.functions.values import plain
 from protocols.media_types import essence, family
 from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
@@ -82,18 +90,10 @@ def bind(
     """
     if tool.function is not None:
         return _bind_function(tool, tool.function, args, kwargs)
-    doubts: list[str] = []
+    binder = _Binder(tool, kwargs, definitions or {}, insists)
     with bounded():
-        while True:
-            try:
-                bound = _Binder(tool, definitions or {}, insists, frozenset(doubts)).bind(args, kwargs)
-                break
-            except DoubtfulCall as doubt:
-                if len(doubts) == _MOST_DOUBTS:
-                    break
-                doubts.append(str(doubt))
-    if doubts:
-        raise DoubtfulCall(_together(tool, doubts), tool=tool.name, problems=doubts)
+        bound = binder.bind(args)
+    binder.tell_doubts()
     return bound
 
 
@@ -108,37 +108,42 @@ def _together(tool: Tool, doubts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Binder:
-    """Binds one call of an operation."""
+    """Binds one call of an operation; `doubts` gets what only the document says against it."""
 
     tool: Tool
+    kwargs: Mapping[str, object]
     definitions: Mapping[str, Schema]
-    insists: bool
-    accepted: frozenset[str] = frozenset()
-    """Messages of what the document says against the call that are known already."""
+    insists: bool = False
+    doubts: list[str] = field(default_factory=list)
 
-    def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> BoundCall:
+    def bind(self, args: Sequence[object]) -> BoundCall:
         tool = self.tool
-        assigned, whole_body = _assign_arguments(tool, args, kwargs)
+        assigned, whole_body = _assign_arguments(tool, args, self.kwargs)
         values = {
             parameter.argument: self.value(parameter, assigned[parameter.argument])
             for parameter in tool.arguments
             if parameter.argument in assigned and parameter.location != "body"
         }
-        self._check_required([p for p in tool.arguments if p.location != "body"], values, kwargs)
-        of_body, content = self._body(assigned, values, whole_body, kwargs)
+        self._check_required([p for p in tool.arguments if p.location != "body"], values)
+        of_body, content = self._body(assigned, values, whole_body)
         path = filled_path(tool, values)
         query, headers, cookies = self._places(values)
         ordered = {p.argument: {**values, **of_body}[p.argument] for p in tool.arguments if p.argument in assigned}
         if whole_body is not _ABSENT and tool.body is not None:
-            ordered["body"] = coerce(json_value(whole_body), tool.body.schema)
+            ordered["body"] = coerce(whole_body, tool.body.schema)
         pairs = tuple((pair.name, pair.text) for pair in query)
         written = "&".join(f"{quote(pair.name, safe='')}={pair.written}" for pair in query)
         return BoundCall(tool, ordered, path, pairs, written, headers, cookies, content)
 
+    def tell_doubts(self) -> None:
+        """Raises: DoubtfulCall: The document speaks against the call."""
+        if doubts := list(dict.fromkeys(self.doubts))[:_MOST_DOUBTS]:
+            raise DoubtfulCall(_together(self.tool, doubts), tool=self.tool.name, problems=doubts)
+
     def value(self, parameter: Parameter, value: object, schema: Schema | None = None) -> object:
         """The value of an argument in the type that the schema asks for. Raises: ToolError."""
         schema = parameter.schema if schema is None else schema
-        value = named_files(json_value(value), schema)
+        value = named_files(value, schema)
         if value == "" and parameter.empty:
             return value
         if value is None and parameter.location == "body":
@@ -170,23 +175,24 @@ class _Binder:
         raise ToolError(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
 
     def _object(self, called: str, problem: str) -> None:
-        """Raises: ToolError, DoubtfulCall: unless it is only the document that speaks against it, and that is known."""
-        kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
-        self._raise(kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name))
+        """Raises: ToolError: It is not the document alone that speaks against a value."""
+        message = f"{self.tool.name}(): {called} {problem}"
+        if not isinstance(problem, Doubt):
+            raise ToolError(message, tool=self.tool.name)
+        self._doubt(message)
 
-    def _raise(self, error: ToolError) -> None:
-        if not (isinstance(error, DoubtfulCall) and (self.insists or str(error) in self.accepted)):
-            raise error
+    def _doubt(self, message: str) -> None:
+        if not self.insists:
+            self.doubts.append(message)
 
-    def _check_required(
-        self, parameters: Iterable[Parameter], values: Mapping[str, object], kwargs: Mapping[str, object]
-    ) -> None:
+    def _check_required(self, parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
         for parameter in parameters:
-            if not parameter.required or parameter.argument in values:
-                continue
-            kind = ToolError if parameter.location == "path" else DoubtfulCall
-            problem = f"missing 1 required argument: {parameter.argument!r}"
-            self._raise(_error(self.tool, problem, kwargs, missing=True, kind=kind))
+            if parameter.required and parameter.argument not in values:
+                problem = f"missing 1 required argument: {parameter.argument!r}"
+                error = _error(self.tool, problem, self.kwargs, missing=True)
+                if parameter.location == "path":
+                    raise error
+                self._doubt(str(error))
 
     def _places(self, values: Mapping[str, object]) -> tuple[list[Pair], dict[str, str], dict[str, str]]:
         """The query, headers and cookies. Raises: ToolError: A value has no form there."""
@@ -214,46 +220,38 @@ class _Binder:
     # The body
 
     def _body(
-        self, assigned: Mapping[str, object], values: Mapping[str, object], whole: Any, kwargs: Mapping[str, object]
+        self, assigned: Mapping[str, object], values: Mapping[str, object], whole: Any
     ) -> tuple[dict[str, object], tuple[bytes, str] | None]:
         """The values of the body by argument, and its bytes with their Content-Type; None where none is sent.
 
-        Of several media types it is the first that takes the arguments. Raises: ToolError: None does.
+        Of several media types it is the first that takes the arguments, else the first. Raises: ToolError.
         """
         tool = self.tool
-        assigned_fields = [
-            (p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned
-        ]
-        if tool.body is None or (not tool.body.required and not assigned_fields and whole is _ABSENT):
+        passed = [(p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned]
+        if tool.body is None or (not tool.body.required and not passed and whole is _ABSENT):
             return {}, None
-        first: ToolError | None = None
-        names = {parameter.name for parameter, _ in assigned_fields}
-        bodies = (tool.body, *tool.body.others)
-        for body in sorted(bodies, key=lambda body: not names <= _property_names(body)):
-            try:
-                return self._body_in(body, assigned_fields, values, whole, kwargs)
-            except ToolError as error:
-                first = first or error
-        assert first is not None
-        raise first
+        names = {parameter.name for parameter, _ in passed}
+        bodies = sorted((tool.body, *tool.body.others), key=lambda body: not names <= _property_names(body))
+        for body in bodies:
+            trial = replace(self, doubts=[])
+            with suppress(ToolError):
+                written = trial._body_in(body, passed, values, whole)
+                if not trial.doubts:
+                    return written
+        return self._body_in(bodies[0], passed, values, whole)
 
     def _body_in(
-        self,
-        body: Body,
-        assigned_fields: Sequence[tuple[Parameter, object]],
-        values: Mapping[str, object],
-        whole: Any,
-        kwargs: Mapping[str, object],
+        self, body: Body, passed: Sequence[tuple[Parameter, object]], values: Mapping[str, object], whole: Any
     ) -> tuple[dict[str, object], tuple[bytes, str] | None]:
         """The same in one media type. Raises: ToolError."""
         properties, needed = object_properties(body.schema)
         names = _property_names(body)
-        for parameter, _ in assigned_fields:
+        for parameter, _ in passed:
             if parameter.name not in names:
                 self._refuse(parameter, f"is no part of a body that is sent as {body.media_type}; leave it out")
         of_body: dict[str, object] = {}
         own: dict[str, object] = {}
-        for parameter, value in assigned_fields:
+        for parameter, value in passed:
             written = not parameter.name and _is_written(body, value)
             schema = properties.get(parameter.name, parameter.schema) if parameter.name else body.schema
             own[parameter.name] = value if written else self.value(parameter, value, schema)
@@ -264,19 +262,21 @@ class _Binder:
             content = self.whole_body(body, whole, own)
         else:
             if not properties:  # one argument is all of the body
-                self._check_required([p for p in self.tool.arguments if p.location == "body"], {}, kwargs)
+                self._check_required([p for p in self.tool.arguments if p.location == "body"], {})
                 return of_body, None
             own = {**self._shared(needed, values, own), **own}
             by_name = {p.name: p for p in self.tool.arguments if p.location == "body"}
             absent = [name for name in properties if name in needed and name in by_name and name not in own]
-            self._check_required([replace(by_name[name], required=True) for name in absent], {}, kwargs)
+            self._check_required([replace(by_name[name], required=True) for name in absent], {})
             content = own
             if body.schema.keys() & {"anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
         if family(body.media_type) == "json" and has_bytes(content):
-            for parameter, _ in assigned_fields:
+            for parameter, _ in passed:
                 self._as_texts(parameter, own[parameter.name], properties.get(parameter.name, parameter.schema))
             content = in_json(content, body.schema)
+        from protocols.calls.bodies import encoded_body
+
         try:
             return of_body, encoded_body(body, content)
         except UnwritableError as error:
@@ -295,7 +295,7 @@ class _Binder:
 
     def whole_body(self, body: Body, whole: Any, own: Mapping[str, object]) -> object:
         """The body that `body=` passes, with the properties beside it. Raises: ToolError."""
-        content = coerce(json_value(whole), body.schema, self.definitions)
+        content = coerce(whole, body.schema, self.definitions)
         if own and not isinstance(content, dict):
             raise ToolError(f"{self.tool.name}(): body= is not a dict, so {next(iter(own))!r} has no place in it")
         content = {**content, **own} if isinstance(content, dict) else content
@@ -355,6 +355,8 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
     try:
         function.hints[name].convert(value)
     except (TypeError, ValueError) as error:
+        from protocols.functions.values import plain
+
         schema = function.hints[name].schema
         problem = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
         text = str(error)
@@ -372,18 +374,20 @@ def check_argument(tool: Tool, argument: str, value: object, definitions: Mappin
         _check_function_argument(tool, tool.function, argument, json_value(value))
         return
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})
-    binder = _Binder(tool, definitions or {}, insists=False)
+    binder = _Binder(tool, {}, definitions or {})
     with bounded():
         for name in assigned:
             binder.value(_argument(tool, name), assigned[name])
         if whole_body is not _ABSENT and tool.body is not None:
             binder.whole_body(tool.body, whole_body, {})
+    binder.tell_doubts()
 
 
 def _assign_arguments(
     tool: Tool, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[dict[str, object], Any]:
-    """Values by argument name without absent ones, and the whole body if one was passed."""
+    """Values of JSON by argument name without absent ones, and the whole body if one was passed."""
+    kwargs = {name: json_value(value) for name, value in kwargs.items()}
     positional = tool.positional
     if len(args) > len(positional):
         names = ", ".join(parameter.argument for parameter in positional)
@@ -395,7 +399,7 @@ def _assign_arguments(
     for parameter, value in zip(positional, args, strict=False):
         if parameter.argument in kwargs:
             raise _error(tool, f"got multiple values for argument {parameter.argument!r}", kwargs)
-        assigned[parameter.argument] = value
+        assigned[parameter.argument] = json_value(value)
     by_wire = {parameter.name: parameter.argument for parameter in reversed(tool.arguments) if parameter.name}
     fixed = {p.argument: p.schema["const"] for p in tool.parameters if "const" in p.schema}
     whole_body = _ABSENT
@@ -411,13 +415,9 @@ def _assign_arguments(
     result = {}
     for name, value in assigned.items():
         parameter = _argument(tool, name)
-        if (
-            value is None
-            and not takes_null(parameter)
-            and not (parameter.location == "body" and tool.method == "PATCH")
-        ):
-            continue
-        result[name] = value
+        may_remove = parameter.location == "body" and tool.method == "PATCH"
+        if value is not None or may_remove or takes_null(parameter):
+            result[name] = value
     return result, whole_body
 
 
@@ -476,7 +476,6 @@ def _error(
     kwargs: Mapping[str, object],
     unknown: str | None = None,
     missing: bool = False,
-    kind: type[ToolError] = ToolError,
 ) -> ToolError:
     """`GET_x() got an unexpected keyword argument 'name'; did you mean 'query'? It takes: query, page`."""
     names = [parameter.argument for parameter in tool.arguments]
@@ -487,7 +486,7 @@ def _error(
     end = f"; did you mean {nearest!r}?" if nearest else "."
     takes = f"It takes: {', '.join(names)}" if names else "It takes no arguments"
     usage = f"It is called as {signature(tool)}" if missing else takes
-    return kind(f"{tool.name}() {problem}{end} {usage}", tool=tool.name)
+    return ToolError(f"{tool.name}() {problem}{end} {usage}", tool=tool.name)
 
 
 def nearest_argument(tool: Tool, unknown: str, names: Sequence[str]) -> str | None:

@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote_plus
+from xml.etree import ElementTree
 
 from protocols.calls.serialization import Pair, UnwritableError, as_base64, refuse_separators, styled_pairs, wire_text
-from protocols.media_types import concrete, family, is_binary, parameter
+from protocols.media_types import concrete, family, parameter
 from protocols.model import SEPARATORS, Body, Encoding, Schema
 from protocols.schema_fields import declared_types
 
 __all__ = ["encoded_body"]
 
 _TYPED = Encoding()
-
-
-class NamedFile(bytes):
-    """The content of a file with a name of its own."""
-
-    filename: str = ""
-
-
-def named_files(value: Any, schema: Schema) -> Any:
-    """The value with `("name.csv", b"…")`, as `requests` takes it, as one file where the schema asks for files."""
-    items = schema.get("items")
-    if isinstance(value, list) and is_binary(items):
-        return named_files(value, items) if _is_named(value) else [named_files(item, items) for item in value]  # type: ignore[arg-type]
-    if not (_is_named(value) and is_binary(schema)):
-        return value
-    file = NamedFile(value[1])
-    file.filename = value[0]
-    return file
-
-
-def _is_named(value: object) -> bool:
-    return isinstance(value, list) and [type(part) for part in value] == [str, bytes]
+_XML_NAME = re.compile(r"[^\W\d][\w.\-]*(:[^\W\d][\w.\-]*)?")
+_NO_XML_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NIL = {"xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance", "xsi:nil": "true"}
 
 
 def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
@@ -58,10 +41,8 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
     if kind == "form" and isinstance(value, Mapping):
         return "&".join(_form_pairs(body, value)).encode("ascii"), body.media_type
     if kind == "xml":
-        from protocols.calls.xml_bodies import xml_document
-
         charset = parameter(body.media_type, "charset") or "utf-8"
-        return _encoded(xml_document(body, value, charset), body.media_type), body.media_type
+        return _encoded(_xml_document(body, value, charset), body.media_type), body.media_type
     if kind in ("lines", "sequence") and isinstance(value, list):
         start = "\x1e" if kind == "sequence" else ""
         return _encoded("".join(f"{start}{_json(item)}\n" for item in value), body.media_type), body.media_type
@@ -72,6 +53,12 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
         return _encoded(wire_text(value), body.media_type), body.media_type
     types_by_kind = {"lines": "a list", "sequence": "a list", "form": "a dict", "text": "a text"}
     raise UnwritableError(f"must be {types_by_kind.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
+
+
+def _member(schema: Schema, keyword: str) -> Mapping[str, Any]:
+    """The object under a keyword; empty where the document has something else there."""
+    value = schema.get(keyword)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _encoded(text: str, media_type: str) -> bytes:
@@ -136,27 +123,92 @@ def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
         return
     if value == []:
         raise UnwritableError("is an empty list, which a form cannot say; leave it out", name)
-    properties = body.schema.get("properties")
-    schema: Schema = properties.get(name) or {} if isinstance(properties, Mapping) else {}
-    items = schema.get("items")
-    described = items if isinstance(items, Mapping) else schema
+    schema: Schema = _member(body.schema, "properties").get(name) or {}
+    described = _member(schema, "items") or schema
     for item in value if isinstance(value, list) else [value]:
         media_type = encoding.media_type or str(described.get("contentMediaType") or "")
-        is_file = (
-            isinstance(item, bytes) or described.get("format") == "binary" or bool(described.get("contentMediaType"))
-        )
-        if is_file:
+        if isinstance(item, bytes) or described.get("format") == "binary" or described.get("contentMediaType"):
             content = item if isinstance(item, bytes) else wire_text(item).encode()
             filename = getattr(item, "filename", "") or name
             yield name, (filename, content, concrete(media_type or "application/octet-stream", content))
         elif media_type and family(media_type) == "xml" and isinstance(item, Mapping):
-            from protocols.calls.xml_bodies import xml_document
-
             part = Body(media_type, described, required=False, root=name)
-            yield name, (None, xml_document(part, item), concrete(media_type, b""))
+            yield name, (None, _xml_document(part, item), concrete(media_type, b""))
         elif isinstance(item, Mapping | list) or (media_type and family(media_type) == "json"):
             yield name, (None, _json(item), concrete(media_type or "application/json", b""))
         elif media_type:
             yield name, (None, wire_text(item), concrete(media_type, b""))
         else:
             yield name, wire_text(item)
+
+
+# XML
+
+
+def _xml_document(body: Body, value: object, charset: str = "UTF-8") -> str:
+    """The value as an XML document that is to be encoded so, with the names and wrappers of the keyword `xml`.
+
+    Raises: UnwritableError: XML cannot hold it.
+    """
+    name = body.root or str(body.schema.get("title") or "root")
+    if isinstance(value, list):
+        root = _element(name, body.schema, {})
+        _add_items(root, name, value, body.schema)
+    else:
+        root = _filled(name, body.schema, value)
+    text = ElementTree.tostring(root, "unicode").replace("\r", "&#13;")  # a parser would read a line feed
+    return f'<?xml version="1.0" encoding="{charset.upper()}"?>\n{text}'
+
+
+def _element(name: str, schema: Schema, attributes: Mapping[str, str]) -> ElementTree.Element:
+    """An empty element, with its own name and namespace where the schema gives them."""
+    keywords = _member(schema, "xml")
+    tag, prefix = str(keywords.get("name") or name), str(keywords.get("prefix") or "")
+    if _XML_NAME.fullmatch(tag) is None:
+        raise UnwritableError(f"holds the name {tag!r}, which XML does not allow")
+    element = ElementTree.Element(f"{prefix}:{tag}" if prefix else tag, dict(attributes))
+    if namespace := keywords.get("namespace"):
+        element.set(f"xmlns:{prefix}" if prefix else "xmlns", str(namespace))
+    return element
+
+
+def _filled(name: str, schema: Schema, value: object) -> ElementTree.Element:
+    """An element with a value that is no list."""
+    if value is None:
+        return _element(name, schema, _NIL)
+    element = _element(name, schema, {})
+    if not isinstance(value, Mapping):
+        element.text = _xml_text(value)
+        return element
+    for key, item in value.items():
+        part: Schema = _member(schema, "properties").get(key) or {}
+        keywords = _member(part, "xml")
+        if keywords.get("attribute") is True:
+            prefix = f"{keywords['prefix']}:" if keywords.get("prefix") else ""
+            element.set(prefix + str(keywords.get("name") or key), _xml_text(item))
+        elif isinstance(item, list):
+            wrapped = keywords.get("wrapped") is True
+            if not item and not wrapped:
+                raise UnwritableError("is an empty list, which XML has no form for here; leave it out", key)
+            target = _element(key, part, {}) if wrapped else element
+            inner = str(keywords.get("name") or key) if wrapped else key
+            _add_items(target, inner, item, part)
+            if wrapped:
+                element.append(target)
+        else:
+            element.append(_filled(key, part, item))
+    return element
+
+
+def _add_items(parent: ElementTree.Element, name: str, values: list[object], schema: Schema) -> None:
+    for item in values:
+        if isinstance(item, list):
+            raise UnwritableError("holds a list of lists, which XML has no form for")
+        parent.append(_filled(name, _member(schema, "items"), item))
+
+
+def _xml_text(value: object) -> str:
+    text = wire_text(value)
+    if (character := _NO_XML_CHARACTER.search(text)) is not None:
+        raise UnwritableError(f"holds the character {character[0]!r}, which XML does not allow")
+    return text

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.calls.credentials import Credential, RequestToSign, may_be_token
-from protocols.calls.header_names import is_reserved
 from protocols.calls.secret_sources import SecretSource
+from protocols.calls.serialization import is_reserved
 from protocols.errors import UsageError
 
 __all__ = ["HMACSignature", "read_hmac"]

@@ -1,5 +1,6 @@
-"""How the values of a call are written in its URL and headers: the styles of OpenAPI, which are those of RFC 6570.
+"""How the values of a call are written in its URL and headers, and which headers are not its own to set.
 
+The styles are those of OpenAPI, and so of RFC 6570.
 Separators stand as they are and items are percent-encoded, so that a comma within an item is no separator. Where a
 style cannot say a value (an empty list, an item with a separator that has no other form), nothing is sent.
 """
@@ -10,15 +11,16 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from urllib.parse import quote
 
 from protocols.errors import ToolError
-from protocols.model import SEPARATORS, Parameter, Tool
+from protocols.model import SEPARATORS, Parameter, Protocol, Tool
 
-__all__ = ["BoundCall", "Pair", "UnwritableError", "as_base64", "cookie_values", "filled_path"]
-__all__ += ["joined_value", "query_pairs", "refuse_separators", "styled_pairs", "wire_text"]
+__all__ = ["CONNECTION_HEADERS", "BoundCall", "Pair", "UnwritableError", "as_base64", "cookie_values", "filled_path"]
+__all__ += ["is_override", "is_reserved", "joined_value", "normalized_header", "query_pairs", "refuse_separators"]
+__all__ += ["styled_pairs", "wire_text", "without_headers"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _RESERVED_IN_QUERY = "!$'()*,:@/?[]"
@@ -29,6 +31,21 @@ _IN_COOKIE = "!#$'()*+-./:<=>?@[]^_`{|}~"
 
 _COOKIE_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _RESERVED_IN_PATH = "!$&'()*+,;=:@/"
+
+CONNECTION_HEADERS = frozenset(
+    (
+        *("host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer"),
+        *("proxy-authorization", "proxy-authenticate", "proxy-connection", "accept-encoding", "content-encoding"),
+    )
+)
+"""Headers that belong to the connection, or name the coding of a body, which the broker has to read."""
+
+_OVERRIDE_HEADER = re.compile(
+    r"(x-)?((http|original|forwarded|rewrite|override)-)*(method|verb)(-override)?|-method"
+    r"|(x-)?([a-z]+-)*(original|rewrite|rewritten|override|forwarded)-(url|uri|request-uri|path|prefix|host|server)"
+    r"|x-(http-)?host(-override)?|(x-)?(http-)?(url|uri|path)-override|forwarded|destination"
+)
+"""Headers by which some services take another method, path or host."""
 
 
 class UnwritableError(ValueError):
@@ -142,30 +159,29 @@ def styled_pairs(name: str, value: object, style: str, explode: bool, safe: str 
     if isinstance(value, list | Mapping) and not value and style != "json":
         kind = "list" if isinstance(value, list) else "dict"
         raise UnwritableError(f"is an empty {kind}, which cannot be sent; leave it out, or do without the call")
-    if style == "json":
-        text = json.dumps(value, ensure_ascii=False, default=as_base64)
-        yield Pair(name, text, quote(text, safe=safe))
-    elif style == "deepObject" and isinstance(value, list | Mapping):
-        yield from (Pair(key, text, quote(text, safe=safe)) for key, text in _deep(name, value))
-    elif isinstance(value, Mapping) and explode:
-        for key, item in value.items():
-            _refuse_nothing(str(key), item)
-            texts = wire_texts(item) if isinstance(item, list) else [wire_text(item)]
-            yield from (Pair(str(key), text, quote(text, safe=safe)) for text in texts)
-    elif isinstance(value, list) and explode:
-        yield from (Pair(name, text, quote(text, safe=safe)) for text in wire_texts(value))
-    elif isinstance(value, list | Mapping):
+    if isinstance(value, list | Mapping) and not explode and style not in ("json", "deepObject"):
         texts = wire_texts(value)
         if texts == [""]:
             raise UnwritableError("holds an empty text alone, which reads as an empty list; leave it out")
-        yield Pair(
-            name,
-            SEPARATORS.get(style, ",").join(texts),
-            _joined([quote(text, safe=safe.replace(",", "")) for text in texts], style),
-        )
+        written = _joined([quote(text, safe=safe.replace(",", "")) for text in texts], style)
+        yield Pair(name, SEPARATORS.get(style, ",").join(texts), written)
+        return
+    for key, text in _named_texts(name, value, style):
+        yield Pair(key, text, quote(text, safe=safe))
+
+
+def _named_texts(name: str, value: object, style: str) -> Iterator[tuple[str, str]]:
+    """The name and text of each pair, where a value is not joined. Raises: UnwritableError."""
+    if style == "json":
+        yield name, json.dumps(value, ensure_ascii=False, default=as_base64)
+    elif style == "deepObject" and isinstance(value, list | Mapping):
+        yield from _deep(name, value)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _refuse_nothing(str(key), item)
+            yield from ((str(key), wire_text(part)) for part in (item if isinstance(item, list) else [item]))
     else:
-        text = wire_text(value)
-        yield Pair(name, text, quote(text, safe=safe))
+        yield from ((name, text) for text in wire_texts(value))
 
 
 def _joined(parts: list[str], style: str) -> str:
@@ -273,3 +289,39 @@ def wire_text(value: object) -> str:
     if isinstance(value, Mapping | list):
         return json.dumps(value, ensure_ascii=False, default=as_base64)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+# The names of headers
+
+
+def normalized_header(header: str) -> str:
+    """The name of a header as the most lenient service reads it."""
+    return header.strip().lower().replace("_", "-")
+
+
+def is_override(header: str) -> bool:
+    """True if some services take another method, path or host from a header."""
+    return _OVERRIDE_HEADER.fullmatch(normalized_header(header)) is not None
+
+
+def is_reserved(header: str) -> bool:
+    """True if a header is not the user's to set."""
+    return normalized_header(header) in (*CONNECTION_HEADERS, "content-type", "trailers") or is_override(header)
+
+
+def without_headers(protocol: Protocol, headers: Iterable[tuple[str, str]]) -> Protocol:
+    """The protocol whose tools do not ask for headers that the user sets, given by namespace and name."""
+    names = {(namespace, normalized_header(name)) for namespace, name in headers}
+
+    def left(tool: Tool, parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+        return tuple(
+            parameter
+            for parameter in parameters
+            if parameter.location != "header" or (tool.namespace, normalized_header(parameter.name)) not in names
+        )
+
+    tools = (
+        replace(tool, parameters=left(tool, tool.parameters), arguments=left(tool, tool.arguments))
+        for tool in protocol.tools
+    )
+    return replace(protocol, tools=tuple(tools)) if names else protocol

@@ -11,8 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from protocols.bounded import bounded
-from protocols.calls.coercion import coerce
-from protocols.calls.constraints import violation
+from protocols.calls.schema_values import coerce, violation
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import DocumentSet
 from protocols.errors import ProtocolError

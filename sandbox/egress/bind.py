@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.calls.binding import bind
-from protocols.calls.header_names import normalized_header
-from protocols.calls.serialization import BoundCall
+from protocols.calls.serialization import BoundCall, normalized_header
 from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.values import plain
 from protocols.media_types import media_kind

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from protocols.calls.credentials import APIKey, Credential, RequestToSign
-from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normalized_header
+from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
 from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length

@@ -120,7 +120,7 @@ def run(options: _Options) -> None:
     """
     from atc.apps.tui.parts import call_text
     from protocols.calls.auth import credential, header_of
-    from protocols.calls.header_names import without_headers
+    from protocols.calls.serialization import without_headers
     from sandbox import Sandbox
     from sandbox.egress.network import open_network
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from math import isfinite
 from urllib.parse import parse_qsl, quote
 
-from protocols.calls.constraints import request_validator_class
+from protocols.calls.schema_values import request_validator_class
 from protocols.media_types import family
 from protocols.model import SEPARATORS, Body, Location, Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
