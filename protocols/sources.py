@@ -50,7 +50,7 @@ def load(
         protocol: Protocol = getattr(importlib.import_module(module), function)(rest, auth)
         return protocol
     if isinstance(source, str) and source.startswith(("http://", "https://")):
-        from protocols.calls.document_sign_in import document_sign_in
+        from protocols.calls.auth import document_sign_in
 
         return loader.load(source, document_sign_in(source, auth, base_url if isinstance(base_url, str) else ""))
     return loader.load(source)

@@ -25,7 +25,7 @@ from protocols.errors import APIError, ATCError, UsageError
 from protocols.extras import needs_extra
 from protocols.private_files import folder_locked, write_whole
 
-__all__ = ["OAuth2Client", "OAuth2Token", "names_client", "read_oauth2"]
+__all__ = ["OAuth2Token", "names_client", "read_oauth2"]
 
 _LEEWAY = 30.0
 """Seconds before its expiry at which a token is renewed; a tenth of its life where that is less."""
@@ -43,22 +43,18 @@ _FIELDS = ("token_url", "client_id", "client_secret", "scope")
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """What a token is asked for with; `secret` is "" for a public client, which needs a refresh token."""
+@dataclass
+class _Tokens:
+    """What changes: the token in force, `time.monotonic()` from which on it is renewed, and what was fetched so far.
 
-    token_url: str
-    client_id: str
-    client_secret: str = field(repr=False, default="")
-    scope: str = ""
+    `due` is None for a token that does not expire.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class _AccessToken:
-    """An access token, and `time.monotonic()` from which on it is renewed; None: it does not expire."""
-
-    text: str = field(repr=False)
-    due: float | None
+    refresh: str | None = None
+    access: str | None = None
+    due: float | None = None
+    fetched: tuple[str, ...] = ()
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 def names_client(source: SecretSource) -> bool:
@@ -83,67 +79,72 @@ def read_oauth2(kind: str, source: SecretSource) -> OAuth2Token:
     refresh_token = values.pop("refresh_token", None)
     if "client_secret" not in values and refresh_token is None:
         raise UsageError(f"{source.option}: client_secret is missing, and there is no refresh_token")
-    settings = _checked(source.option, _Settings(**values))
+    _check_url(source.option, values["token_url"])
     file = replace(source, place=str(Path(source.place).expanduser().resolve())) if source.kind == "file" else None
-    return OAuth2Token(OAuth2Client(settings, file, refresh_token))
+    return OAuth2Token(**values, file=file, tokens=_Tokens(refresh_token))
 
 
-class OAuth2Client:
-    """Gives the access token in force. All methods may be called from several threads.
+@dataclass(frozen=True, kw_only=True)
+class OAuth2Token(Credential):
+    """`Authorization: Bearer …` with the access token of a client. All methods may be called from several threads.
 
-    Args:
-        file: The JSON file of the settings, for a new refresh token. refresh_token: None for client credentials.
+    `client_secret` is "" for a public client, which needs a refresh token; `file` is the JSON file of the settings, for
+    a new one. An error shows no secret.
     """
 
-    def __init__(self, settings: _Settings, file: SecretSource | None = None, refresh_token: str | None = None) -> None:
-        self._settings = settings
-        self._file = file
-        self._refresh_token = refresh_token
-        self._token: _AccessToken | None = None
-        self._turn = threading.Lock()
-        self._fetched: tuple[str, ...] = ()
+    token_url: str
+    client_id: str
+    client_secret: str = field(repr=False, default="")
+    scope: str = ""
+    file: SecretSource | None = None
+    tokens: _Tokens = field(repr=False, compare=False, default_factory=_Tokens)
 
-    def token(self) -> str:
-        """The access token; fetched if there is none, or it is about to expire.
+    def sign(self, request: RequestToSign) -> Mapping[str, str]:
+        """The token in force; fetched if there is none, or it is about to expire.
 
         Raises:
             APIError: The token server cannot be reached, or refuses.
             UsageError: A new refresh token cannot be written to the file.
         """
-        with self._turn:
-            token = self._token
-            if token is None or (token.due is not None and time.monotonic() >= token.due):
-                token = self._token = self._fetch()
-            return token.text
+        with self.tokens.turn, self._without_secrets():
+            token, due = self.tokens.access, self.tokens.due
+            if token is None or (due is not None and time.monotonic() >= due):
+                token = self._fetch()
+            return {"Authorization": f"Bearer {token}"}
 
-    def renew(self, refused: str) -> bool:
-        """Put another token in the place of one that a service refused; False if it gets the same one.
-
-        Raises: APIError, UsageError: As `token` does.
-        """
-        with self._turn:
-            if self._token is None or self._token.text == refused:
-                self._token = self._fetch()
-            return self._token.text != refused
+    def renew(self, request: Mapping[str, str], reply: Mapping[str, str]) -> bool:
+        """True if there is another token than the refused one. Raises: APIError, UsageError: As `sign` does."""
+        refused = request.get("Authorization", "").removeprefix("Bearer ")
+        with self.tokens.turn, self._without_secrets():
+            if self.tokens.access in (None, refused):
+                self._fetch()
+            return self.tokens.access != refused
 
     def secrets(self) -> tuple[str, ...]:
-        """All that must not be seen: the client's secret, and the tokens in force and of the past."""
-        own = (self._settings.client_secret, self._refresh_token or "")
-        return tuple(dict.fromkeys(secret for secret in (*own, *self._fetched) if secret))
+        """The client's secret, and the tokens in force and of the past."""
+        own = (self.client_secret, self.tokens.refresh or "")
+        return tuple(dict.fromkeys(secret for secret in (*own, *self.tokens.fetched) if secret))
 
-    def _fetch(self) -> _AccessToken:
-        if self._refresh_token is None or self._file is None:
+    @contextmanager
+    def _without_secrets(self) -> Iterator[None]:
+        try:
+            yield
+        except ATCError as error:
+            raise type(error)(redact(str(error), (self,))) from None
+
+    def _fetch(self) -> str:
+        if self.tokens.refresh is None or self.file is None:
             return self._accept(self._ask(None))
-        path = Path(self._file.place)
+        path = Path(self.file.place)
         with self._alone(path.parent):
-            content = self._file.json_object(_FIELDS)
-            newest = content.get("refresh_token") or self._refresh_token  # another process may have used ours
+            content = self.file.json_object(_FIELDS)
+            newest = content.get("refresh_token") or self.tokens.refresh  # another process may have used ours
             self._remember(newest)
             reply = self._ask(newest)
             token = self._accept(reply)
             rotated = reply.get("refresh_token") or newest
             self._remember(rotated)
-            self._refresh_token = rotated
+            self.tokens.refresh = rotated
             if rotated != content.get("refresh_token"):
                 self._keep(path, {**content, "refresh_token": rotated})
             return token
@@ -169,10 +170,10 @@ class OAuth2Client:
             ) from None
 
     def _remember(self, secret: str) -> None:
-        if secret not in self._fetched:
-            self._fetched = (*self._fetched, secret)[-_MOST_REMEMBERED:]
+        if secret not in self.tokens.fetched:
+            self.tokens.fetched = (*self.tokens.fetched, secret)[-_MOST_REMEMBERED:]
 
-    def _accept(self, reply: Mapping[str, Any]) -> _AccessToken:
+    def _accept(self, reply: Mapping[str, Any]) -> str:
         text, kind = reply.get("access_token"), reply.get("token_type", "bearer")
         if not isinstance(text, str) or not text.isascii() or not text.isprintable() or len(text.strip()) < 4:
             raise APIError(f"{self._where} gave no access token")
@@ -183,8 +184,9 @@ class OAuth2Client:
             seconds = float(reply["expires_in"]) if reply.get("expires_in") is not None else None
         except (ValueError, TypeError):
             seconds = None
-        due = None if seconds is None else time.monotonic() + seconds - min(_LEEWAY, seconds / 10)
-        return _AccessToken(text, due)
+        self.tokens.due = None if seconds is None else time.monotonic() + seconds - min(_LEEWAY, seconds / 10)
+        self.tokens.access = text
+        return text
 
     def _ask(self, refresh_token: str | None) -> Mapping[str, Any]:
         """Ask the token server once. Raises: APIError."""
@@ -196,24 +198,21 @@ class OAuth2Client:
             from protocols.bounded_http import BoundedAdapter, TooMuchError
         except ImportError:
             raise UsageError(needs_extra("--auth oauth2:", "auth")) from None
-        settings = self._settings
         how = {
             "timeout": _TIMEOUT,
             "allow_redirects": False,  # the secret is for this server
             "verify": os.environ.get("REQUESTS_CA_BUNDLE") or True,
         }
-        method = "client_secret_basic" if settings.client_secret else "none"
+        method = "client_secret_basic" if self.client_secret else "none"
         try:
-            with OAuth2Session(
-                settings.client_id, settings.client_secret or None, method, scope=settings.scope or None
-            ) as session:
+            with OAuth2Session(self.client_id, self.client_secret or None, method, scope=self.scope or None) as session:
                 session.trust_env = False
                 for scheme in ("https://", "http://"):
                     session.mount(scheme, BoundedAdapter(_TIMEOUT, _MOST_BYTES))
                 if refresh_token is None:
-                    reply = session.fetch_token(settings.token_url, grant_type="client_credentials", **how)
+                    reply = session.fetch_token(self.token_url, grant_type="client_credentials", **how)
                 else:
-                    reply = session.refresh_token(settings.token_url, refresh_token=refresh_token, **how)
+                    reply = session.refresh_token(self.token_url, refresh_token=refresh_token, **how)
             return dict(reply)
         except TooMuchError:
             raise APIError(f"{self._where} answered with more than {_MOST_BYTES >> 20} MiB, and no token has") from None
@@ -234,39 +233,13 @@ class OAuth2Client:
 
     @property
     def _where(self) -> str:
-        return f"the token server {self._settings.token_url}"
+        return f"the token server {self.token_url}"
 
 
-@dataclass(frozen=True)
-class OAuth2Token(Credential):
-    """`Authorization: Bearer …` with the access token of a client; an error shows none of its secrets."""
-
-    client: OAuth2Client = field(repr=False)
-
-    def sign(self, request: RequestToSign) -> Mapping[str, str]:
-        with self._without_secrets():
-            return {"Authorization": f"Bearer {self.client.token()}"}
-
-    def renew(self, request: Mapping[str, str], reply: Mapping[str, str]) -> bool:
-        """True if there is another token."""
-        with self._without_secrets():
-            return self.client.renew(request.get("Authorization", "").removeprefix("Bearer "))
-
-    def secrets(self) -> tuple[str, ...]:
-        return self.client.secrets()
-
-    @contextmanager
-    def _without_secrets(self) -> Iterator[None]:
-        try:
-            yield
-        except ATCError as error:
-            raise type(error)(redact(str(error), (self,))) from None
-
-
-def _checked(option: str, settings: _Settings) -> _Settings:
-    """The settings, if their URL is one to send a secret to. Raises: UsageError."""
+def _check_url(option: str, url: str) -> None:
+    """Raises: UsageError: A secret may not be sent to a URL."""
     try:
-        parts = urlsplit(settings.token_url)
+        parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         raise UsageError(f"{option}: the token URL is no URL") from None
@@ -274,4 +247,3 @@ def _checked(option: str, settings: _Settings) -> _Settings:
         raise UsageError(f"{option}: the token URL must have no user name, query or fragment")
     if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _LOOPBACK.fullmatch(host))):
         raise UsageError(f"{option}: the token URL must begin with https:// (http:// is for this machine alone)")
-    return settings

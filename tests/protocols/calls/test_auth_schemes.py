@@ -17,10 +17,8 @@ from werkzeug.datastructures import Authorization
 from protocols import UsageError
 from protocols.calls.auth import credential
 from protocols.calls.credentials import Credential, RequestToSign
-from protocols.calls.digest import DigestLogin
-from protocols.calls.hmac_signature import HMACSignature
 from protocols.calls.redaction import redact
-from protocols.calls.sigv4 import SigV4
+from protocols.calls.signatures import DigestLogin, HMACSignature, SigV4
 from sandbox import Journal, Sandbox
 from tests.local_api import Answer, LocalAPI, Received
 
