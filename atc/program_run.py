@@ -15,8 +15,8 @@ from atc.events import EventSink
 from atc.wording import worded
 from atc.write_gate import ConfirmPlan, WriteGate, check_plannable
 from sandbox import Journal
+from sandbox.egress import Writes
 from sandbox.egress.write_plan import WriteLedger
-from sandbox.egress.writes import Writes
 
 if TYPE_CHECKING:
     from protocols.model import Protocol

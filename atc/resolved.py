@@ -18,8 +18,8 @@ from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Limits
+from sandbox.egress import POLICIES, Writes
 from sandbox.egress.egress_rules import origin
-from sandbox.egress.writes import POLICIES, Writes
 
 if TYPE_CHECKING:
     from atc.models.prices import Prices

@@ -33,8 +33,8 @@ from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from protocols.extras import MissingExtraError
 from protocols.quoting import one_line
 from sandbox import Journal, Limits, Run
+from sandbox.egress import Writes
 from sandbox.egress.egress_rules import BaseURL
-from sandbox.egress.writes import Writes
 
 if TYPE_CHECKING:
     from atc.answer_type import AnswerType

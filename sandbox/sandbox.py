@@ -27,13 +27,14 @@ from protocols.errors import APIError, ProgramRefused, UsageError
 from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
+from sandbox.egress import Writes
+from sandbox.egress.answer import BrokerReply
+from sandbox.egress.bind import Doubts
 from sandbox.egress.broker import Broker
-from sandbox.egress.doubts import Doubts
+from sandbox.egress.decide import ledger_of
 from sandbox.egress.egress_rules import BaseURL, origin
-from sandbox.egress.replies import BrokerReply, charset_of
-from sandbox.egress.simulated_writes import prepare_simulation
-from sandbox.egress.stages import LimitExceeded
-from sandbox.egress.writes import Writes, ledger_of
+from sandbox.egress.record import limit_text
+from sandbox.egress.stages import LimitExceeded, charset_of
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
 from sandbox.provenance.replay import ReplyLog, replay_run, send_reply
@@ -84,7 +85,7 @@ class Sandbox:
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
         journal: Makes each run an attempt at the same thing: what an earlier one was answered is replayed, and no write
             is repeated.
-        writes: What becomes of writes (see sandbox.egress.writes). A simulated world lasts for one run.
+        writes: What becomes of writes (see sandbox.egress). A simulated world lasts for one run.
         network: The certificates of the user.
     Raises: UsageError: The document names no server, and there is no `base_url`; something in `allow` is no origin; or
         `strict`, and a layer is missing.
@@ -139,6 +140,8 @@ class Sandbox:
         self._interrupted = False
         self._ends: list[Callable[[], None]] = []
         if protocol is not None and (writes == "simulate" or ledger_of(writes) is not None):
+            from sandbox.egress.simulated_writes import prepare_simulation
+
             prepare_simulation(protocol)
         self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
@@ -321,7 +324,7 @@ class _Execution:
 
     def _converse(self, code: bytes, ours: socket.socket) -> None:
         # Where somebody is asked, only this side knows how long a run may take.
-        deadline = self._deadline + (CONFIRMATION_LIMIT if self._broker.approval.asks else 0.0)
+        deadline = self._deadline + (CONFIRMATION_LIMIT if self._broker.asks else 0.0)
         settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
         poll = select.poll()
@@ -356,7 +359,7 @@ class _Execution:
 
     def _remaining(self) -> float:
         """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
-        return self._deadline + self._broker.approval.waited + GRACE - time.monotonic()
+        return self._deadline + self._broker.waited + GRACE - time.monotonic()
 
     def _on_frame(self, kind: bytes, head: dict[str, Any], payload: bytes, weight: int) -> None:
         if self._end is not None or self._limit is not None:
@@ -470,8 +473,6 @@ class _Execution:
             outcome = "interrupted"
         elif limit is not None:
             outcome = "limit"
-            from sandbox.egress.limit_texts import limit_text
-
             line = self._limit_line
             trace = end.trace or ((line,) if line is not None else ())
             fault = self._fault(Failure("LimitReached", limit_text(limit, self._limits, self._broker.calls), trace))
@@ -497,7 +498,7 @@ class _Execution:
         killed = status == -signal.SIGKILL and use is not None and use.cpu >= self._limits.cpu
         if status == -signal.SIGXCPU or killed:
             return "cpu"
-        if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.approval.waited:
+        if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.waited:
             return "wall"
         return None
 

@@ -1,164 +1,208 @@
-"""The last step of a call: what came of it becomes its record, and the reply that the program gets.
+"""Answers a call: reads what came of it, records it, and makes it the reply that a program gets.
 
-Everything that comes back is freed of secrets here.
+A reply may also come out of the journal, which keeps it without its body and record.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
-from protocols.functions.values import plain
-from protocols.quoting import one_line, words_of_service
+from protocols.errors import ToolError
+from protocols.functions.values import CLASS, plain
+from protocols.media_types import MediaKind, documented_kind, essence, media_kind
+from protocols.model import READS, Envelope, Response, Tool, telling_headers
+from protocols.quoting import one_line, shorten, words_of_service
+from protocols.schema_fields import json_types
+from sandbox.body_forms import BodyReading, described_bytes, read_body
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
-from sandbox.egress.allowance import Allowance
 from sandbox.egress.egress_rules import UnreachableError
-from sandbox.egress.record import CallRecorder
-from sandbox.egress.redaction import Redaction
-from sandbox.egress.replies import (
-    BrokerReply,
-    header,
-    headers_of_result,
-    open_envelope,
-    parse_body,
-    retry_after,
-    without_length,
-)
-from sandbox.egress.send import BUSY
-from sandbox.egress.signing import Signer
+from sandbox.egress.record import CallContext
 from sandbox.egress.stages import (
+    BUSY,
     TOO_MANY,
+    Bound,
     FunctionResult,
+    Hop,
     LimitExceeded,
     NoAnswerError,
     Sent,
     TooLargeError,
     TransportReply,
+    charset_of,
+    header,
 )
+from sandbox.journal.journal import Entry, JournalAttempt
+from sandbox.records import CallRecord
 from sandbox.truncation import cut, nested
 
-__all__ = ["Answerer"]
+__all__ = ["BrokerReply", "answer", "cleaned", "parse_body", "replayed", "to_saved"]
 
 _JSON = {"Content-Type": "application/json"}
+_BY_LABEL = ("xml", "text", "bytes")
+"""Kinds of bodies that are their own form."""
+
+_essence = lru_cache(maxsize=1000)(essence)
+_kind = lru_cache(maxsize=1000)(media_kind)
+"""Of a media type; the same few come again with each call."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answerer:
-    """Records the calls of one run that were made."""
+class BrokerReply:
+    """The outcome of one call, without a secret.
 
-    allowance: Allowance
-    recorder: CallRecorder
-    redactor: Redaction
-    signer: Signer
+    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
+    in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
+    message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
+    was redirected to; `hops` are the redirects that were followed. `form` are the forms that the body may have (see
+    sandbox.body_forms), `result_headers` the headers that the result of a function has, None for none. `set_cookies`
+    has the URLs of the API that set cookies, with their `Set-Cookie` lines.
+    """
 
-    def answer(self, sent: Sent, **facts: Any) -> BrokerReply:
-        """Record what came of a call, with further facts. Raises: LimitExceeded: A limit ended it."""
-        if facts:
-            self.recorder.note(sent.bound.call, **facts)
-        outcome = sent.outcome
-        if isinstance(outcome, FunctionResult):
-            return self._result(sent, outcome)
-        if isinstance(outcome, Exception):
-            return self._failure(sent, outcome)
-        reply = self._reply(sent, outcome)
-        too_many = sent.stopped == TOO_MANY and sent.bound.call.style == "requests"
-        return replace(
-            reply,
-            url=sent.hops[-1].url if sent.hops else sent.bound.url,
-            sent=self._sent_headers(sent),
-            hops=sent.hops,
-            set_cookies=sent.set_cookies,
-            failure="TooManyRedirects" if too_many else None,
-        )
+    record: CallRecord
+    url: str = ""
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | LargeBody = b""
+    encoding: str | None = None
+    form: str = "none"
+    result_headers: Mapping[str, str] | None = None
+    hops: tuple[Hop, ...] = ()
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    failure: str | None = None
+    problem: str | None = None
+    raised: tuple[str, ...] = ()
 
-    def _sent_headers(self, sent: Sent) -> dict[str, str]:
-        headers = sent.bound.planned.headers
-        return dict(zip(headers, self.redactor.texts(list(headers.values())), strict=True))
-
-    def _failure(self, sent: Sent, error: Exception) -> BrokerReply:
-        """Record a call without a whole reply. Raises: LimitExceeded."""
-        call, target, planned = sent.bound.call, sent.bound.target, sent.bound.planned
-        function = target.tool.function if target.tool is not None else None
-        what = f"{planned.method} {planned.path}"
-        if isinstance(error, LimitExceeded):
-            self.recorder.finish(call, str(error))
-            raise error
-        if isinstance(error, TooLargeError):
-            reply = f"the result of {function.name}()" if function else f"the reply to {what}"
-            text = f"{reply} is larger than the {self.allowance.limits.response} bytes allowed"
-            start = beginning(self.redactor.content(error.beginning))
-            self.recorder.finish(call, text, status=error.status, response=start)
-            raise LimitExceeded("response", text)
-        if isinstance(error, NoAnswerError):
-            kind, message = error.kind, one_line(self.redactor.text(str(error)))
-            why = f"{function.name}(): no answer" if function else f"{target.called}: no reply from {what}"
-            problem = self.redactor.text(f"{why} — {message}")
-        else:
-            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-            message = cut(self.redactor.text(str(error)))
-            problem = cut(self.redactor.text(f"{target.called}: {what} can't be sent — {message}"))
-        record = self.recorder.finish(call, message)
-        sent_headers = {} if function else self._sent_headers(sent)
-        return BrokerReply(record, sent.bound.url, sent=sent_headers, failure=kind, problem=problem)
-
-    def _result(self, sent: Sent, result: FunctionResult) -> BrokerReply:
-        """Record the result of a function."""
-        call, url = sent.bound.call, sent.bound.url
-        if result.problem is not None:
-            problem = self.redactor.text(result.problem)
-            record = self.recorder.finish(call, problem, status=result.status)
-            raised = tuple(map(self.redactor.text, result.raised))
-            return BrokerReply(record, url, reason="Error", problem=problem, raised=raised)
-        data = result.data
-        body = store_body([data], MEMORY_LIMIT if self.allowance.reserve(len(data)) else 0)
-        parsed = body if isinstance(body, LargeBody) else data.decode() if nested(value := json.loads(data)) else value
-        parsed = parsed if isinstance(parsed, LargeBody | str) else plain(parsed)
-        record = self.recorder.finish(call, status=200, response=parsed)
-        return BrokerReply(record, url, reason="OK", headers=_JSON, body=body, encoding="utf-8", form="json")
-
-    def _reply(self, sent: Sent, response: TransportReply) -> BrokerReply:
-        """Record the reply of a service."""
-        bound = sent.bound
-        tool, planned = bound.target.tool, bound.planned
-        room = MEMORY_LIMIT if self.allowance.reserve(response.size) else 0
-        response, body = self.cleaned(response, room)
-        status, headers = response.status, response.headers
-        form, parsed, problem, note = parse_body(tool, planned.method, status, headers, body)
-        if note is not None and bound.call.style == "function":
-            self.recorder.warn(self.redactor.text(f"{bound.target.called}: {note}"))
-        opened = open_envelope(tool, status, body, room)
-        if opened is not None:
-            status, body, problem, form = opened.status, opened.body, opened.problem, "json"
-            parsed, headers = opened.parsed, {**without_length(headers), **_JSON}
-        elif response.status >= 300:
-            problem = _problem(sent, response, parsed)
-        if status == 401 and problem is not None and (lack := self.signer.missing_prefix(tool)):
-            problem += f"; {lack}"
+    def value(self) -> object:
+        """The result of a tool: parsed JSON, text, bytes, None for an empty body. Raises: ToolError."""
+        if self.problem is not None:
+            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
+        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
+        value, problem, _ = read_body(self.form, body, charset_of(self.headers))
         if problem is not None:
-            problem = self.redactor.text(f"{bound.target.called}: {problem} ({planned.method} {planned.path})")
-        wait = retry_after(response.headers) if response.status in BUSY else None
-        record = self.recorder.finish(bound.call, problem, status=status, response=parsed, retry_after=wait)
-        return BrokerReply(
-            record,
-            reason=response.reason,
-            headers=headers,
-            cookies=response.cookies,
-            body=body,
-            encoding=response.encoding,
-            form=form,
-            result_headers=headers_of_result(tool, status, headers, not body),
-            problem=problem,
-        )
+            raise ToolError(f"{self.record.tool}: {problem}", tool=self.record.tool, status=self.record.status)
+        return plain(value) if CLASS.encode() in body and "json" in self.form else value
 
-    def cleaned(self, response: TransportReply, room: int) -> tuple[TransportReply, bytes | LargeBody]:
-        """A response and its body without a secret; up to so many bytes of it stay in memory."""
-        heading = self.redactor.heading(response)
-        parts = self.redactor.body(response)
-        content = b"".join(parts) if response.size <= room else None
-        body = store_body(parts, room) if content is None else content
-        response.body.close()
-        return heading, body
+
+# Recording
+
+
+def answer(sent: Sent, context: CallContext, **facts: Any) -> BrokerReply:
+    """Record what came of a call, with further facts. Raises: LimitExceeded: A limit ended it."""
+    if facts:
+        context.recorder.note(sent.bound.call, **facts)
+    outcome = sent.outcome
+    if isinstance(outcome, FunctionResult):
+        return _function_reply(sent.bound, outcome, context)
+    if isinstance(outcome, Exception):
+        return _failed_reply(sent, outcome, context)
+    return _service_reply(sent, outcome, context)
+
+
+def _sent_headers(sent: Sent, context: CallContext) -> dict[str, str]:
+    headers = sent.bound.planned.headers
+    return dict(zip(headers, context.redactor.texts(list(headers.values())), strict=True))
+
+
+def _failed_reply(sent: Sent, error: Exception, context: CallContext) -> BrokerReply:
+    """Record a call without a whole reply. Raises: LimitExceeded."""
+    call, target, planned = sent.bound.call, sent.bound.target, sent.bound.planned
+    recorder, clean = context.recorder, context.redactor.text
+    function = target.tool.function if target.tool is not None else None
+    what = f"{planned.method} {planned.path}"
+    if isinstance(error, LimitExceeded):
+        recorder.finish(call, str(error))
+        raise error
+    if isinstance(error, TooLargeError):
+        reply = f"the result of {function.name}()" if function else f"the reply to {what}"
+        text = f"{reply} is larger than the {recorder.allowance.limits.response} bytes allowed"
+        start = beginning(context.redactor.content(error.beginning))
+        recorder.finish(call, text, status=error.status, response=start)
+        raise LimitExceeded("response", text)
+    if isinstance(error, NoAnswerError):
+        kind, message = error.kind, one_line(clean(str(error)))
+        why = f"{function.name}(): no answer" if function else f"{target.called}: no reply from {what}"
+        problem = clean(f"{why} — {message}")
+    else:
+        kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
+        message = cut(clean(str(error)))
+        problem = cut(clean(f"{target.called}: {what} can't be sent — {message}"))
+    record = recorder.finish(call, message)
+    headers = {} if function else _sent_headers(sent, context)
+    return BrokerReply(record, sent.bound.url, sent=headers, failure=kind, problem=problem)
+
+
+def _function_reply(bound: Bound, result: FunctionResult, context: CallContext) -> BrokerReply:
+    """Record the result of a function."""
+    call, recorder = bound.call, context.recorder
+    if result.problem is not None:
+        problem = context.redactor.text(result.problem)
+        record = recorder.finish(call, problem, status=result.status)
+        raised = tuple(map(context.redactor.text, result.raised))
+        return BrokerReply(record, bound.url, reason="Error", problem=problem, raised=raised)
+    data = result.data
+    body = store_body([data], MEMORY_LIMIT if recorder.allowance.reserve(len(data)) else 0)
+    parsed: object = body
+    if not isinstance(body, LargeBody):
+        value = json.loads(data)
+        parsed = data.decode() if nested(value) else plain(value)
+    record = recorder.finish(call, status=200, response=parsed)
+    return BrokerReply(record, bound.url, reason="OK", headers=_JSON, body=body, encoding="utf-8", form="json")
+
+
+def _service_reply(sent: Sent, response: TransportReply, context: CallContext) -> BrokerReply:
+    """Record the reply of a service."""
+    bound, recorder = sent.bound, context.recorder
+    tool, planned = bound.target.tool, bound.planned
+    room = MEMORY_LIMIT if recorder.allowance.reserve(response.size) else 0
+    response, body = cleaned(response, room, context)
+    status, headers = response.status, response.headers
+    form, (parsed, problem, note) = parse_body(tool, planned.method, status, headers, body)
+    if note is not None and bound.call.style == "function":
+        recorder.warn(context.redactor.text(f"{bound.target.called}: {note}"))
+    if tool is not None and tool.envelope is not None and status < 300:
+        status, body, parsed, problem = _opened(tool.envelope, status, body, room)
+        form = "json"
+        described = ("content-length", "content-type", "content-encoding")
+        headers = {**{name: value for name, value in headers.items() if name.lower() not in described}, **_JSON}
+    elif status >= 300:
+        problem = _problem(sent, response, parsed)
+    if status == 401 and problem is not None and (lack := context.signer.missing_prefix(tool)):
+        problem += f"; {lack}"
+    if problem is not None:
+        problem = context.redactor.text(f"{bound.target.called}: {problem} ({planned.method} {planned.path})")
+    wait = response.pause if response.status in BUSY else None
+    too_many = sent.stopped == TOO_MANY and bound.call.style == "requests"
+    return BrokerReply(
+        recorder.finish(bound.call, problem, status=status, response=parsed, retry_after=wait),
+        url=sent.hops[-1].url if sent.hops else bound.url,
+        reason=response.reason,
+        headers=headers,
+        cookies=response.cookies,
+        sent=_sent_headers(sent, context),
+        body=body,
+        encoding=response.encoding,
+        form=form,
+        result_headers=headers_of_result(tool, status, headers, not body),
+        hops=sent.hops,
+        set_cookies=sent.set_cookies,
+        failure="TooManyRedirects" if too_many else None,
+        problem=problem,
+    )
+
+
+def cleaned(response: TransportReply, room: int, context: CallContext) -> tuple[TransportReply, bytes | LargeBody]:
+    """A response and its body without a secret; up to so many bytes of it stay in memory."""
+    parts = context.redactor.body(response)
+    body = b"".join(parts) if response.size <= room else store_body(parts, room)
+    response.body.close()
+    return context.redactor.heading(response), body
 
 
 def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
@@ -171,3 +215,165 @@ def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
     problem += f" — {reason}" if sent.stopped else f" — {words}" if (words := words_of_service(reason)) else ""
     after = "; this is the outcome of the read that the write was redirected to"
     return problem + after * sent.may_have_left
+
+
+# The journal
+
+_SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
+
+
+def to_saved(reply: BrokerReply) -> dict[str, object]:
+    """A reply without its body and record, as JSON."""
+    own = {name: getattr(reply, name) for name in _SAVED}
+    own |= {"hops": reply.hops, "raised": reply.raised, "set_cookies": reply.set_cookies}
+    return {**own, "status": reply.record.status, "error": reply.record.error}
+
+
+def replayed(bound: Bound, journal: JournalAttempt, entry: Entry, context: CallContext) -> BrokerReply:
+    """The reply in the journal as that of a call, which gets its record."""
+    recorder = context.recorder
+    saved, size = journal.reply(entry)
+    recorder.warn_of_doubt(bound, "sent")
+    body = store_body(journal.body(entry), MEMORY_LIMIT if recorder.allowance.reserve(size) else 0)
+    tool, status = bound.target.tool, saved["status"] or 0
+    _, (parsed, _, _) = parse_body(tool, bound.planned.method, status, saved["headers"], body)
+    if tool is not None and tool.function is not None:
+        parsed = plain(parsed)
+    set_cookies = tuple((url, tuple(lines)) for url, lines in saved.get("set_cookies", ()) if tool is not None)
+    for url, lines in set_cookies:  # a login counts for the calls that are still to be made
+        context.signer.cookies.keep(tool.namespace if tool else "", url, lines)
+    return BrokerReply(
+        recorder.finish(bound.call, saved["error"], status=saved["status"], response=parsed, replayed=True),
+        **{name: saved[name] for name in _SAVED},
+        body=body,
+        hops=tuple(Hop(*hop) for hop in saved["hops"]),
+        raised=tuple(saved.get("raised", ())),
+        result_headers=headers_of_result(tool, status, saved["headers"], not body),
+        set_cookies=set_cookies,
+    )
+
+
+# Bodies
+
+
+def parse_body(
+    tool: Tool | None, method: str, status: int, headers: Mapping[str, str], body: bytes | LargeBody
+) -> tuple[str, BodyReading]:
+    """Read a body for the record of a call: the forms that it may have, and its value there.
+
+    A large one is not looked into: its value is the body itself. The problem is one although the status is good.
+    """
+    documented = tool.response(status) if tool is not None else None
+    if documented is None and tool is not None and status < 300:
+        documented = tool.success
+    content_type = header(headers, "content-type") or ""
+    if not body:
+        form = _empty(documented, method, status, _essence(content_type))
+        return form, BodyReading(described_bytes(read_body(form, b"", None).value))
+    form = _forms(documented, content_type, method in READS or status >= 300)
+    if isinstance(body, LargeBody):
+        is_page = "page" in form and body.beginning.lstrip()[:1] == "<"
+        problem = f"the reply is a web page instead of JSON: {_short(body.beginning)}" if is_page else None
+        return form, BodyReading(body, problem)
+    value, problem, note = read_body(form, body, charset_of(headers))
+    if problem is not None:
+        problem = f"{problem}: {_short(str(value))}"
+    value = described_bytes(value) if isinstance(value, bytes) else value
+    return form, BodyReading(body.decode("utf-8", "replace") if nested(value) else value, problem, note)
+
+
+def _empty(documented: Response | None, method: str, status: int, label: str) -> str:
+    """The form of an empty body: documented lines, texts and bytes may have none, where the status speaks of a body."""
+    expected = _expected(documented, label)
+    may_be_empty = expected in ("lines", "text", "bytes") and status not in (204, 205) and status < 300
+    return expected if may_be_empty and method != "HEAD" else "none"
+
+
+def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
+    """The forms in which to read a body: first as the document has it, then as its label says.
+
+    strict: Documented JSON must be JSON. What a write was answered is a value in any case.
+    """
+    label, kind = _essence(content_type), _kind(content_type)
+    expected = _expected(documented, label)
+    types = json_types((documented.schema if documented is not None else None) or {})
+    refuse = "refuse" if strict else "text"
+    page = " page" if strict and label in ("text/html", "application/xhtml+xml") else ""
+    by_label = kind if kind in _BY_LABEL else "plain"
+    rows = " rows" if not types or "array" in types else ""
+    if kind == "lines" and expected in ("json", "lines", ""):
+        return f"json lines {refuse}" if expected == "json" and types == ("object",) else f"lines {refuse}"
+    if expected == "json" and "string" in types:
+        return f"string{page} text" if types == ("string",) else f"json{page} text"
+    if kind == "json" and expected in ("json", "lines", ""):
+        return f"json{' lines' if expected == 'lines' else rows} {refuse}"
+    if expected == "lines":
+        return f"lines json{page or f' {by_label}'}"
+    if expected == "json":
+        return f"json{rows}{page} {'refuse' if page and types == ('object',) else by_label}"
+    if kind == "json" and expected in ("text", "xml"):
+        return "string text" if expected == "text" else "json xml"
+    if expected:
+        return expected if expected in _BY_LABEL else "plain"
+    return by_label if label else "json plain"
+
+
+def _expected(documented: Response | None, label: str) -> MediaKind:
+    """The kind of body that the document has for a label: for one of several media types, or for whatever comes."""
+    if documented is None or documented.media_type is None:
+        return ""
+    listed = [_essence(media_type) for media_type in documented.media_types]
+    preferred = _essence(documented.media_type)
+    if "*" in preferred or ("*/*" in listed and preferred not in listed):  # the schema is that of a range
+        kind = documented_kind("", documented.schema)
+        by_label = _kind(label)
+        if kind == "text" and by_label in ("xml", "bytes"):
+            return by_label
+        return kind or by_label or documented.kind
+    is_listed = any(fnmatchcase(label, media_type) for media_type in listed)
+    if label and is_listed and label not in (preferred, "text/plain") and _kind(label):
+        return _kind(label)
+    return documented.kind
+
+
+def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str], empty: bool) -> dict[str, str] | None:
+    """The headers that the result of a call has: where the document has some, or a Location came; else None.
+
+    An empty body has them only if they say more than how the call went.
+    """
+    has_headers = tool is not None and any(response.headers for response in tool.responses)
+    documented = tool.response(status) if tool is not None and has_headers else None
+    names: Collection[str] = documented.headers if documented is not None else ()
+    located = 200 <= status < 400 and header(headers, "location") is not None
+    if not located and not (telling_headers(documented) if empty and documented is not None else names):
+        return None
+    lowered = {name.lower() for name in names}
+    return {name: value for name, value in headers.items() if name.lower() != "set-cookie" or "set-cookie" in lowered}
+
+
+def _opened(
+    envelope: Envelope, status: int, body: bytes | LargeBody, room: int
+) -> tuple[int, bytes | LargeBody, object, str | None]:
+    """The content of an envelope, as the API itself would have replied with JSON: status, body, value and problem.
+
+    The status of an error is that of its fault (see protocols.calls.envelope). `room`: bytes of a body that may stay
+    in memory.
+    """
+    from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
+
+    content = body.read() if isinstance(body, LargeBody) else body
+    try:
+        error, value = opened_reply(envelope, content)
+    except ValueError as problem:
+        return NO_ENVELOPE.status, body, _short(content[:1000].decode("utf-8", "replace")), str(problem)
+    if error:
+        fault = fault_of(error)
+        quoted = _short(error).replace('"', "'")
+        data = json.dumps({envelope.error_field: error}, ensure_ascii=False).encode()
+        return fault.status, data, json.loads(data), f'{fault.name} — the service said "{quoted}"'
+    stored = store_body([json.dumps(value, ensure_ascii=False).encode()], room)
+    return status, stored, stored if isinstance(stored, LargeBody) else value, None
+
+
+def _short(text: str) -> str:
+    return shorten(" ".join(text.split()), 200)

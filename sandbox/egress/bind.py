@@ -6,10 +6,16 @@ cannot be bound never is: the program is told why.
 
 from __future__ import annotations
 
+import contextlib
+import json
+import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
+from urllib.parse import parse_qsl
 
 from protocols.calls.binding import bind
 from protocols.calls.serialization import BoundCall, normalized_header
@@ -19,9 +25,9 @@ from protocols.media_types import media_kind
 from protocols.model import Parameter, Protocol, Tool
 from protocols.quoting import one_line
 from sandbox.body_forms import described_bytes
-from sandbox.egress.doubts import Doubts
-from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, UnreachableError, has_parent_step
-from sandbox.egress.request_content import idempotency_header, join_url, request_arguments
+from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
+from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, UnreachableError, has_parent_step
+from sandbox.egress.record import CallContext
 from sandbox.egress.signing import (
     may_pass,
     overrides_method,
@@ -30,9 +36,10 @@ from sandbox.egress.signing import (
     with_defaults,
     without_overrides,
 )
-from sandbox.egress.stages import Begun, Bound, PlannedRequest, QueryPairs
+from sandbox.egress.stages import FORM, Begun, Bound, PlannedRequest, QueryPairs, header, join_url
 
-__all__ = ["Binder", "RequestOptions", "Unbound"]
+__all__ = ["Binder", "Doubts", "RequestOptions", "Unbound", "body_value", "grouped", "idempotency_header"]
+__all__ += ["json_value", "media_type", "unique_names"]
 
 ARGUMENTS_LIMIT = 1000
 NAME_LIMIT = 500
@@ -78,30 +85,58 @@ class _Route:
     key: Parameter | None
 
 
+class Doubts:
+    """What the programs of one sandbox were told of calls that only the document speaks against: each is refused once,
+    and sent when the program insists. May be used from several threads.
+
+    Within a run the very same call has to be made again: a loop that goes on with other arguments does not insist. A
+    later run insists by the same mistake, and also where it was told of it before it ran.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._earlier: set[tuple[str, str]] = set()
+        self._now: set[tuple[str, str, str]] = set()
+        self._tools: set[str] = set()
+
+    def begin_run(self, *, again: bool = False) -> None:
+        """What was told until now was told to an earlier run; one that runs `again` makes the same calls as before."""
+        with self._lock:
+            if not again:
+                self._earlier |= {(tool, problem) for tool, problem, _ in self._now}
+            self._now.clear()
+
+    def tell(self, tool: str) -> None:
+        """A program was told before its run that the document speaks against a call of this tool."""
+        with self._lock:
+            self._tools.add(tool)
+
+    def insists(self, tool: str, problems: Sequence[str], arguments: str) -> bool:
+        """True if a program makes a call although it was told of the problems; they count as told from now on."""
+        with self._lock:
+            insists = tool in self._tools or all(
+                (tool, problem) in self._earlier or (tool, problem, arguments) in self._now for problem in problems
+            )
+            self._now |= {(tool, problem, arguments) for problem in problems}
+            return insists
+
+
 class Binder:
     """Binds the calls of one run; may be used from several threads.
 
     Args:
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
-        doubts: What earlier runs were told (see sandbox.egress.doubts).
-        redact: Takes secrets out of a text.
-        warn: Told of each part of a request that is left out.
+        doubts: What earlier runs were told.
     """
 
     def __init__(
-        self,
-        protocol: Protocol | None,
-        rules: EgressRules,
-        tools: Collection[str] | None,
-        doubts: Doubts,
-        redact: Callable[[str], str],
-        warn: Callable[[str], None],
+        self, context: CallContext, protocol: Protocol | None, tools: Collection[str] | None, doubts: Doubts
     ) -> None:
         self._protocol = protocol
-        self._rules = rules
+        self._rules = context.rules
         self._doubts = doubts
-        self._redact = redact
-        self._warn = warn
+        self._redact = context.redactor.text
+        self._warn = context.recorder.warn
         operations = protocol.tools if protocol else ()
         self._tools = {tool.name: tool for tool in operations if tools is None or tool.name in tools}
         self._routes: dict[str, _Route] = {}
@@ -233,3 +268,87 @@ def _accept(tool: Tool) -> str:
         return "application/json, */*;q=0.5"
     first = media_kind(ranges[0])
     return ", ".join([*(text if media_kind(text) == first else f"{text};q=0.8" for text in ranges), "*/*;q=0.1"])
+
+
+# What a request says
+
+
+def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, object]:
+    """The values in a request, by argument name as far as the tool knows it; of a large body, its beginning.
+
+    A name in two places stands for both: `id` and `body id`.
+    """
+    names: dict[tuple[str, str], str] = {}
+    if target.tool is not None:
+        names = {(p.location, p.name): p.argument for p in target.tool.arguments}
+    arguments: dict[str, object] = dict(target.arguments)
+
+    def add(location: str, values: Mapping[str, object]) -> None:
+        for name, value in values.items():
+            argument = names.get((location, name), name)
+            while argument in arguments:
+                argument = f"{location} {argument}"
+            arguments[argument] = value
+
+    add("query", grouped(planned.query))
+    body = body_value(planned)
+    if isinstance(body, dict):
+        add("body", body)
+    elif planned.body and body is not None:
+        add("body", {"body": body})
+    return arguments
+
+
+def body_value(planned: PlannedRequest) -> object:
+    """The body of a request: a form or JSON by value, anything else and all that is large by its beginning."""
+    content = planned.body or b""
+    if content and len(content) <= MEMORY_LIMIT:
+        if (header(planned.headers, "content-type") or "").partition(";")[0].strip().lower() == FORM:
+            return grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+        with contextlib.suppress(ValueError, RecursionError):
+            return json_value(content)
+    text = beginning(content)
+    return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
+
+
+def media_type(content_type: str) -> str:
+    """A media type with its parameters, but for the encoding that all take anyway."""
+    kind, *parameters = (part.strip() for part in content_type.split(";"))
+    return "; ".join([kind.lower(), *(text for text in parameters if text.lower() not in ("", "charset=utf-8"))])
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Pairs by name; a repeated name has all its values."""
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: texts if len(texts) > 1 else texts[0] for name, texts in values.items()}
+
+
+def json_value(content: bytes) -> Any:
+    """What a JSON body says to any service. Raises: ValueError: Services may differ on it; RecursionError."""
+    return json.loads(content.decode(), object_pairs_hook=unique_names, parse_float=_exact, parse_constant=_exact)
+
+
+def _exact(text: str) -> float:
+    """A number with a fraction. Raises: ValueError: It has no bounds, or more digits than all services keep."""
+    number = float(text)
+    try:
+        is_same = math.isfinite(number) and Decimal(text) == Decimal(repr(number))
+    except InvalidOperation:  # an exponent of 20 digits
+        is_same = False
+    if not is_same:
+        raise ValueError(text)
+    return number
+
+
+def unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object. Raises: ValueError: A name is in it twice, and services differ on which one counts."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name is given twice")
+    return dict(pairs)
+
+
+def idempotency_header(tool: Tool | None) -> Parameter | None:
+    """The header in which the operation takes an idempotency key, if it documents one."""
+    return next((parameter for parameter in tool.parameters if parameter.is_idempotency_key), None) if tool else None

@@ -10,32 +10,27 @@ It only joins the four steps: a call is bound, decided about, sent and recorded 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from protocols.calls.credentials import Credential
 from protocols.model import Protocol
-from sandbox.egress.allowance import Allowance
-from sandbox.egress.answer import Answerer
-from sandbox.egress.bind import Binder, RequestOptions, Unbound
-from sandbox.egress.decide import CallPolicy
-from sandbox.egress.doubts import Doubts
+from sandbox.egress import Writes
+from sandbox.egress.answer import BrokerReply, answer, replayed
+from sandbox.egress.bind import Binder, Doubts, RequestOptions, Unbound
+from sandbox.egress.decide import CallPolicy, ledger_of
 from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
-from sandbox.egress.proxies import proxy_credentials
-from sandbox.egress.record import CallRecorder
-from sandbox.egress.redaction import Redaction
-from sandbox.egress.replies import BrokerReply
-from sandbox.egress.saved_replies import replayed
+from sandbox.egress.network import Network, proxy_credentials
+from sandbox.egress.record import Allowance, CallContext, CallRecorder, Redaction
 from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
-from sandbox.egress.simulated_writes import SimulatedWrites
 from sandbox.egress.stages import Begun, Bound, Decided
-from sandbox.egress.writes import WriteApproval, Writes, ledger_of
 from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
-    from sandbox.egress.network import Network
+    from sandbox.egress.simulated_writes import SimulatedWrites
     from sandbox.journal.journal import JournalAttempt
 
 __all__ = ["Broker"]
@@ -55,8 +50,8 @@ class Broker:
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
-        writes: What becomes of writes (see sandbox.egress.writes).
-        doubts: What earlier runs were told (see sandbox.egress.doubts).
+        writes: What becomes of writes (see sandbox.egress).
+        doubts: What earlier runs were told (see sandbox.egress.bind).
         network: The certificates of the user.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
@@ -80,22 +75,18 @@ class Broker:
         doubts: Doubts | None = None,
         network: Network | None = None,
     ) -> None:
-        self.approval = WriteApproval(writes)
         self.protocol = protocol
+        self._writes = writes
         self._journal = journal
         redactor = Redaction((*credentials, *proxy_credentials()))
-        self._allowance = Allowance(limits or Limits(), self.approval, deadline)
-        self._recorder = CallRecorder(self._allowance, redactor, on_call, on_begin)
-        rules = EgressRules(protocol, base_url, allow)
-        self._signer = Signer(credentials, protocol, self._recorder.warn)
-        self._binder = Binder(protocol, rules, tools, doubts or Doubts(), redactor.text, self._recorder.warn)
-        self._policy = CallPolicy(self._recorder, redactor, self._signer, journal, self.approval, before_call)
-        free = writes == "allow"
-        self._sender = Sender(rules, self._signer, self._allowance, self._recorder, redactor, free, network)
-        self._answerer = Answerer(self._allowance, self._recorder, redactor, self._signer)
-        self._simulated = SimulatedWrites(
-            protocol, self._allowance, self._recorder, ledger.demands if (ledger := ledger_of(writes)) else ()
-        )
+        self._recorder = CallRecorder(Allowance(limits or Limits(), deadline), redactor, on_call, on_begin)
+        signer = Signer(credentials, protocol, self._recorder.warn)
+        self._context = CallContext(EgressRules(protocol, base_url, allow), signer, redactor, self._recorder)
+        self._binder = Binder(self._context, protocol, tools, doubts or Doubts())
+        self._policy = CallPolicy(self._context, journal, writes, before_call)
+        self._sender = Sender(self._context, writes == "allow", network)
+        self._simulated: SimulatedWrites | None = None
+        self._lock = threading.Lock()
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -112,21 +103,33 @@ class Broker:
         """The exception that a hook raised."""
         return self._recorder.on_call_error
 
+    @property
+    def asks(self) -> bool:
+        """True if somebody is asked about writes, which takes time."""
+        return callable(self._writes)
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the run has waited for answers so far; they are not the program's."""
+        return self._recorder.allowance.waited
+
     def until(self, deadline: float) -> None:
         """Move the end, for a caller that makes one call at a time and thinks in between."""
-        self._allowance.deadline = deadline
+        self._recorder.allowance.deadline = deadline
 
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
-        self._simulated.cancel()
-        self._allowance.cancel()
+        if self._simulated is not None:
+            self._simulated.cancel()
+        self._recorder.allowance.cancel()
         self._sender.cancel()
         self._recorder.cancel()
 
     def close(self) -> None:
         """Close the connections."""
         self._sender.close()
-        self._simulated.close()
+        if self._simulated is not None:
+            self._simulated.close()
 
     def give_up(self, error: BaseException) -> None:
         """Record the call of this thread as failed with an error that nobody foresaw."""
@@ -191,35 +194,45 @@ class Broker:
 
     def _carried_out(self, decided: Decided) -> BrokerReply:
         """Do what was decided about a call. Raises: LimitExceeded."""
-        bound = decided.bound
+        bound, journal, entry = decided.bound, self._journal, decided.entry
         if decided.action == "send":
             return self._sent(decided)
         if decided.action == "simulate":
-            return self._simulated.answer(bound)
-        if self._journal is not None and decided.entry is not None:
-            if decided.action == "replay":
-                journal, entry = self._journal, decided.entry
-                return replayed(bound, journal, entry, self._allowance, self._recorder, self._signer)
+            return self._simulated_answer(bound)
+        if decided.action == "replay" and journal is not None and entry is not None:
+            return replayed(bound, journal, entry, self._context)
+        if decided.action == "find out" and entry is not None:
             from sandbox.egress.reconciliation import UNKNOWN, outcome_of_write
 
-            outcome = outcome_of_write(bound, self.protocol, self._sender, self._answerer)
+            outcome = outcome_of_write(bound, self.protocol, self._sender)
             if outcome == "not done":
                 return self._carried_out(self._policy.again(decided))
             if isinstance(outcome, BrokerReply):
-                self._policy.confirmed(decided.entry, outcome)
+                self._policy.confirmed(entry, outcome)
                 return outcome
             self._recorder.warn(f"{bound.target.called}: {UNKNOWN}")
             decided = Decided(bound, "refuse", UNKNOWN)
-        problem = self._recorder.redact(f"{bound.target.called}: {decided.why}")
+        problem = self._context.redactor.text(f"{bound.target.called}: {decided.why}")
         record = self._recorder.finish(bound.call, problem, refused=decided.by_policy)
         return BrokerReply(record, record.url, failure="ConnectionError", problem=problem)
 
     def _sent(self, decided: Decided) -> BrokerReply:
         try:
             sent = self._sender.send(decided.bound, self._policy.leaves(decided))
-            reply = self._answerer.answer(sent)
+            reply = answer(sent, self._context)
         except BaseException:
             self._policy.failed(decided)
             raise
         self._policy.settle(decided, reply, sent.may_have_left)
         return reply
+
+    def _simulated_answer(self, bound: Bound) -> BrokerReply:
+        """The answer of the simulated API, which is made for the first simulated write."""
+        from sandbox.egress.simulated_writes import SimulatedWrites
+
+        assert bound.target.tool is not None and self.protocol is not None  # else it was refused
+        with self._lock:
+            if self._simulated is None:
+                ledger = ledger_of(self._writes)
+                self._simulated = SimulatedWrites(self.protocol, self._recorder, ledger.demands if ledger else ())
+        return self._simulated.answer(bound, bound.target.tool)

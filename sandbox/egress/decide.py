@@ -1,29 +1,49 @@
-"""Decides about each call: it is sent, replayed from the journal, confirmed by a read, refused or simulated."""
+"""Decides about each call: it is sent, replayed from the journal, confirmed by a read, refused or simulated.
+
+The journal knows a call by its fingerprint: that of the tool and the request as sent, in whatever style the program
+wrote it. All that the program or its document decides counts: two calls that differ in a tenant's cookie or in a
+language are two. Credentials do not count, nor what is added on the way.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote
 
 from sandbox.body_store import MEMORY_LIMIT
-from sandbox.egress.record import CallRecorder
-from sandbox.egress.redaction import Redaction
-from sandbox.egress.replies import BrokerReply, header
-from sandbox.egress.request_content import call_key
-from sandbox.egress.saved_replies import to_saved
-from sandbox.egress.signing import Signer
-from sandbox.egress.stages import Bound, Decided
-from sandbox.egress.writes import WriteApproval, ledger_of
+from sandbox.egress import Writes
+from sandbox.egress.answer import BrokerReply, to_saved
+from sandbox.egress.bind import idempotency_header, json_value, media_type
+from sandbox.egress.egress_rules import CallTarget
+from sandbox.egress.record import CallContext
+from sandbox.egress.stages import FORM, Bound, Decided, PlannedRequest, QueryPairs, header
 from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
-__all__ = ["CallPolicy"]
+if TYPE_CHECKING:
+    from sandbox.egress.write_plan import WriteLedger
+
+__all__ = ["CallPolicy", "ledger_of"]
 
 _READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 """Media types of bodies that are shown by their values."""
+
+
+_DENIED = "a write, which --writes deny refuses"
+_NOBODY = "a write, and nobody is there to confirm it; --writes allow allows it"
+_NOT_CONFIRMED = "a write that was not confirmed"
+
+
+def ledger_of(writes: Writes) -> WriteLedger | None:
+    """The ledger, where that is the policy."""
+    return None if isinstance(writes, str) or callable(writes) else writes
 
 
 class CallPolicy:
@@ -35,20 +55,19 @@ class CallPolicy:
 
     def __init__(
         self,
-        recorder: CallRecorder,
-        redactor: Redaction,
-        signer: Signer,
+        context: CallContext,
         journal: JournalAttempt | None,
-        approval: WriteApproval,
-        before_call: Callable[[CallRecord], str | None] | None = None,
+        writes: Writes,
+        before_call: Callable[[CallRecord], str | None] | None,
     ) -> None:
-        self._recorder = recorder
-        self._redactor = redactor
-        self._signer = signer
+        self._recorder = context.recorder
+        self._redactor = context.redactor
+        self._signer = context.signer
         self._journal = journal
-        self._approval = approval
+        self._writes = writes
         self._before_call = before_call
-        ledger = ledger_of(approval.writes)
+        self._turn = threading.Lock()
+        ledger = ledger_of(writes)
         self._planned = ledger.open_run() if ledger is not None else None
         self._withheld = threading.Event()
 
@@ -56,7 +75,7 @@ class CallPolicy:
         """What becomes of a call whose request is known."""
         write = bound.writes
         self._recorder.note_bound(bound, uncertain=self._withheld.is_set() and not write)
-        if write and self._approval.writes == "simulate":
+        if write and self._writes == "simulate":
             return self._simulated(Decided(bound, "simulate"))
         if write and self._planned is not None:
             if self._journal is None:
@@ -180,22 +199,29 @@ class CallPolicy:
         return self._refusal(bound, unsent) if write else None
 
     def _refusal(self, bound: Bound, unsent: CallRecord) -> str | None:
-        """The reason against sending a write; None if it may be sent.
+        """The reason of the writes policy against sending a write; None if it may be sent.
 
         Who is asked to confirm what `requests` sends sees all of it, headers and cookies included.
         """
         if self._planned is not None:
             return self._planned.refusal(unsent.index)
+        if self._writes == "allow":
+            return None
+        if self._writes == "deny":
+            function = bound.target.tool.function if bound.target.tool is not None else None
+            hint = "; --trust-hints takes the server's word that it reads"
+            return _DENIED + hint if function is not None and function.reads else _DENIED
+        if not callable(self._writes):
+            return _NOBODY
         if unsent.style == "requests":
             from sandbox.egress.write_plan import write_request
 
             request = write_request(bound, self._redactor.value)
             kind = {} if request.media_type in _READABLE else {"header Content-Type": request.media_type}
             unsent = replace(unsent, arguments=_bounded({**request.fields, **kind}))
-        why, tool = self._approval.refusal(unsent), bound.target.tool
-        if why is not None and self._approval.writes == "deny" and tool is not None and tool.function is not None:
-            return f"{why}; --trust-hints takes the server's word that it reads" if tool.function.reads else why
-        return why
+        with self._turn, self._recorder.allowance.paused():
+            answer = self._writes(unsent)
+        return answer if isinstance(answer, str) else None if answer is True else _NOT_CONFIRMED
 
     def _unsent(self, bound: Bound) -> CallRecord:
         """The record of a call before it is made."""
@@ -205,7 +231,7 @@ class CallPolicy:
     def _key(self, bound: Bound) -> str:
         places = (credential.place for credential in self._signer.credentials_for(bound.target.tool))
         hidden = {(location, name.lower()) for location, name in places}
-        return call_key(bound.target, bound.planned, hidden)
+        return _fingerprint(bound.target, bound.planned, hidden)
 
 
 def _bounded(arguments: dict[str, object]) -> dict[str, object]:
@@ -230,3 +256,61 @@ def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
     was_read = any(hop.status not in (307, 308) for hop in reply.hops)
     undone = 400 <= status < 500 or status in (307, 308)
     return "failed" if not write or (undone and not was_read) else "unknown"
+
+
+# Fingerprints
+
+_OURS = frozenset({"content-length", "content-type", "cookie"})
+"""Headers that follow from the body and the cookies, which count themselves."""
+
+
+_ANY_BYTES = "surrogateescape"
+"""Bytes that are no UTF-8 stay apart in a fingerprint."""
+
+
+def _fingerprint(target: CallTarget, planned: PlannedRequest, hidden: Collection[tuple[str, str]]) -> str:
+    """A digest of a call (sha256, in hex), equal for equal calls only.
+
+    Where the path begins counts only for a call without a tool; of the query, only the order of equal names.
+
+    Args:
+        hidden: Places of credentials: ("header", "query" or "cookie", name in lower case).
+    """
+    headers = {name.lower(): value for name, value in planned.headers.items()}
+    kind, _, parameters = media_type(headers.get("content-type", "")).partition("; ")
+    skipped = {name for place, name in hidden if place == "header"} | _OURS
+    if any(wide in headers.get("accept", "") for wide in ("json", "*/*")):  # what is asked for where nobody says
+        skipped |= {"accept"}
+    if (key := idempotency_header(target.tool)) is not None:
+        skipped |= {key.name.lower()}
+    pairs = planned.query
+    if isinstance(pairs, QueryPairs) and pairs.written is not None:
+        pairs = parse_qsl(pairs.written, keep_blank_values=True, errors=_ANY_BYTES)
+    query = [[name, value] for name, value in pairs if ("query", name.lower()) not in hidden]
+    content = [
+        planned.method,
+        target.tool.name if target.tool is not None else target.base,
+        [unquote(part, errors=_ANY_BYTES) for part in planned.path.split("/")],
+        sorted(query, key=lambda pair: pair[0]),
+        sorted([name, value] for name, value in headers.items() if name not in skipped),
+        sorted([name, value] for name, value in planned.cookies.items() if ("cookie", name.lower()) not in hidden),
+        _content(planned.body, kind),
+        planned.redirects or planned.writes,
+        *([parameters] if parameters else []),  # another charset or boundary makes another body of the same bytes
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _content(body: bytes | None, kind: str) -> list[object]:
+    """A body in a form of its own: JSON and forms by what they say, all others (and large ones) by their bytes."""
+    if not body:
+        return []
+    if len(body) <= MEMORY_LIMIT:
+        if kind == FORM:
+            pairs = parse_qsl(body.decode("utf-8", _ANY_BYTES), keep_blank_values=True, errors=_ANY_BYTES)
+            return ["form", sorted(pairs, key=lambda pair: pair[0])]
+        try:
+            return ["json", json_value(body)]
+        except (ValueError, RecursionError):
+            pass
+    return ["bytes", kind, hashlib.sha256(body).hexdigest()]

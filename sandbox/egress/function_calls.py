@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from protocols.functions.host_function import ArgumentError, FunctionCallError, HostFunction, ResultError
 from protocols.functions.remote_function import NoReplyError, RemoteCallError
-from sandbox.egress.allowance import Allowance
-from sandbox.egress.record import CallRecorder
+from sandbox.egress.record import Allowance, CallContext
 from sandbox.egress.stages import Bound, FunctionResult, LimitExceeded, NoAnswerError, Sent, TooLargeError
 
 __all__ = ["call_function"]
@@ -20,14 +19,13 @@ __all__ = ["call_function"]
 _OVER = "the run is over"
 
 
-def call_function(
-    bound: Bound, function: HostFunction, allowance: Allowance, recorder: CallRecorder, on_send: Callable[[], None]
-) -> Sent:
+def call_function(bound: Bound, function: HostFunction, context: CallContext, on_send: Callable[[], None]) -> Sent:
     """Call a function with the planned arguments; `on_send` is called before.
 
     The status of its result is 200; 400 where the function raised an exception, and 500 where its result is no JSON.
     That of a server's tool is 200, or what its error stands for; there is none where the server does not answer.
     """
+    allowance = context.recorder.allowance
     content = bound.planned.body or b"{}"
     most = allowance.limits.request
     if len(content) > most:
@@ -41,7 +39,7 @@ def call_function(
         if allowance.cancelled:
             return Sent(bound, NoAnswerError("ConnectionError", _OVER))
         on_send()
-        recorder.attempted(bound.call)
+        context.recorder.attempted(bound.call)
         value = function.call(json.loads(content), _time_left(allowance))
     except NoReplyError as error:
         return Sent(bound, _no_answer(function, allowance, error), error.may_have_left)
@@ -55,7 +53,7 @@ def call_function(
         return Sent(bound, FunctionResult(status, problem=f"{function.name}(): {error}"), True)
     finally:
         function.turn.release()
-    data = recorder.redact(json.dumps(value)).encode()
+    data = context.redactor.text(json.dumps(value)).encode()
     try:
         allowance.count_traffic(len(content) + len(data))
     except LimitExceeded as error:

@@ -1,14 +1,199 @@
-"""The user's own certificates: authorities to trust, and the certificate that this side shows."""
+"""The way to a host: the addresses that its name may lead to, the proxy on the way, the certificates of the user.
+
+A document may name a public host whose name leads to this machine, to the network around it, or to the metadata
+service of a cloud; or a name may lead somewhere else at the second question. Both would turn the broker into a way
+into networks that the user never meant. So names are resolved once in a run, and not into private networks that nobody
+named. Proxies are those of the environment, HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as `requests` reads them.
+"""
 
 from __future__ import annotations
 
+import ipaddress
+import os
+import socket
 import ssl
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from protocols.calls.credentials import BasicLogin, Credential
 from protocols.errors import UsageError
 
-__all__ = ["Network", "open_network"]
+__all__ = [
+    "HostResolver",
+    "Network",
+    "ProxyRoute",
+    "RefusedAddressError",
+    "open_network",
+    "proxy_credentials",
+    "proxy_for",
+]
+
+_PORTS = {"http": 80, "https": 443}
+_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
+_SUGGESTION = "if that is meant, allow its origin (--allow)"
+
+_STANDING_FOR = tuple(
+    ipaddress.ip_network(net)
+    for net in ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fec0::/10")
+)
+"""IPv4-compatible and -mapped addresses, NAT64, Teredo and 6to4, behind which is any address; and site-local ones."""
+
+
+# Addresses
+
+
+class RefusedAddressError(OSError):
+    """A name leads to an address that it may not lead to."""
+
+
+class HostResolver:
+    """The addresses of one run.
+
+    Args:
+        trusted: The hosts and ports that the user named, wherever they may lead. every: All are.
+    """
+
+    def __init__(self, trusted: Collection[tuple[str, int]] = (), *, every: bool = False) -> None:
+        self._trusted = frozenset(trusted)
+        self._every = every
+        self._unknown: set[str] = set()
+        self._pinned: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.Lock()
+
+    def resolve(self, host: str, port: int) -> tuple[str, ...]:
+        """The addresses of a host, in the order to try them; the same ones whenever it is asked.
+
+        Raises: OSError: The name is not known, or (RefusedAddressError) leads into a private network. A host that is
+            written as an address names what it means: a document may mean any public one and this machine, the user
+            any. So does localhost.
+        """
+        name = host.strip("[]").rstrip(".").lower()
+        written = _address(name)
+        if written is not None:
+            if not (_is_public(written) or written.is_loopback or self._trusts(name, port)):
+                raise RefusedAddressError(f"{name} is a private address; {_SUGGESTION}")
+            return (name,)
+        with self._lock:
+            if name not in self._pinned:
+                infos = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+                self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in infos))
+        addresses = self._pinned[name]
+        if self._trusts(name, port):
+            return addresses
+        may_lead_to: Callable[..., bool] = attrgetter("is_loopback") if _names_this_machine(name) else _is_public
+        fit = tuple(text for text in addresses if (address := _address(text)) is not None and may_lead_to(address))
+        if not fit:
+            raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_SUGGESTION}")
+        return fit
+
+    def check(self, host: str, port: int) -> None:
+        """See that a host may be asked through a proxy, which resolves its name. Raises: RefusedAddressError.
+
+        A name that is known here must lead where it may lead without the proxy.
+        """
+        if host in self._unknown:
+            return
+        try:
+            self.resolve(host, port)
+        except RefusedAddressError:
+            raise
+        except OSError:
+            self._unknown.add(host)
+
+    def _trusts(self, name: str, port: int) -> bool:
+        return self._every or (name, port) in self._trusted
+
+
+def _names_this_machine(name: str) -> bool:
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """True for a public address that stands neither for an IPv4 address nor for many hosts."""
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    return not any(address.version == net.version and address in net for net in _STANDING_FOR)
+
+
+# Proxies
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRoute:
+    """The proxy that a URL is asked through. `url` may hold a password; `variable` of the environment names it."""
+
+    url: str = field(repr=False)
+    variable: str
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    def problem(self, what: str) -> str:
+        """What is wrong, with the place and the remedy."""
+        place = f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"the proxy {place} {what}; correct {self.variable}, or name {self.target} in NO_PROXY"
+
+
+def proxy_for(url: str) -> ProxyRoute | None:
+    """The proxy for a URL; None if it is asked directly. Raises: ValueError: The variable holds no URL of a proxy."""
+    if not any(_value(name) for name in _VARIABLES):
+        return None
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    address = _address(host.rstrip("."))
+    if _names_this_machine(host.rstrip(".").lower()) or (address is not None and address.is_loopback):
+        return None  # a service on this machine, a simulated one least of all
+    from requests.utils import get_environ_proxies, select_proxy
+
+    text = select_proxy(url, get_environ_proxies(url))
+    if not text:
+        return None
+    variable = f"{parts.scheme.upper()}_PROXY" if _value(f"{parts.scheme}_proxy") else "ALL_PROXY"
+    whole = text if "://" in text else f"http://{text}"
+    try:
+        proxy = urlsplit(whole)
+        proxy_host, port = proxy.hostname, proxy.port
+    except ValueError:
+        proxy_host = port = None
+    if not proxy_host:
+        raise ValueError(
+            f"{variable} is no address of a proxy; write it as http://HOST:PORT, or name {host} in NO_PROXY"
+        )
+    if proxy.scheme not in _PORTS:
+        raise ValueError(
+            f"{variable} names a {proxy.scheme}:// proxy; give one that begins with http:// or https://, or name "
+            f"{host} in NO_PROXY"
+        )
+    return ProxyRoute(whole, variable, proxy.scheme, proxy_host, port or _PORTS[proxy.scheme], host)
+
+
+def proxy_credentials() -> tuple[Credential, ...]:
+    """The users and passwords in the variables, for redaction."""
+    secrets: list[Credential] = []
+    for name in _VARIABLES:
+        user, _, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
+        if user or password:  # some take a key as the user
+            secrets.append(BasicLogin(f"{unquote(user)}:{unquote(password)}"))
+    return tuple(secrets)
+
+
+def _value(name: str) -> str:
+    return os.environ.get(name) or os.environ.get(name.upper()) or ""
+
+
+# Certificates
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from typing import Literal
 
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT
-from sandbox.egress.answer import Answerer
-from sandbox.egress.replies import BrokerReply, header, parse_body
+from sandbox.egress.answer import BrokerReply, cleaned, parse_body
 from sandbox.egress.send import Sender
-from sandbox.egress.stages import Bound, LimitExceeded, NoAnswerError, TooLargeError
+from sandbox.egress.stages import Bound, LimitExceeded, NoAnswerError, TooLargeError, header
 
 __all__ = ["UNKNOWN", "outcome_of_write"]
 
@@ -21,7 +20,7 @@ UNKNOWN = "a call like this was sent before and its outcome is unknown; it was n
 
 
 def outcome_of_write(
-    bound: Bound, protocol: Protocol | None, sender: Sender, answerer: Answerer
+    bound: Bound, protocol: Protocol | None, sender: Sender
 ) -> BrokerReply | Literal["not done", "unknown"]:
     """Find out by a read whether an earlier write like this call was done.
 
@@ -31,17 +30,17 @@ def outcome_of_write(
     if tool is None:
         return "unknown"
     read = replace(planned, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
-    recorder = answerer.recorder
+    context, recorder = sender.context, sender.context.recorder
     try:
         recorder.attempted(bound.call)
-        response = sender.send_once(sender.signer.sign(bound.target._replace(tool=tool), read), read)
+        response = sender.send_once(context.signer.sign(bound.target._replace(tool=tool), read), read)
     except (NoAnswerError, TooLargeError):
         return "unknown"
     except LimitExceeded as error:
         recorder.finish(bound.call, str(error))
         raise
-    response, body = answerer.cleaned(response, MEMORY_LIMIT)
-    form, parsed, *_ = parse_body(tool, "GET", response.status, response.headers, body)
+    response, body = cleaned(response, MEMORY_LIMIT, context)
+    form, (parsed, _, _) = parse_body(tool, "GET", response.status, response.headers, body)
     outcome = _write_outcome(planned.method, planned.body, response.status, parsed)
     if outcome != "done":
         return outcome

@@ -11,13 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from sandbox.egress.allowance import Allowance
-from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
-from sandbox.egress.record import CallRecorder
-from sandbox.egress.redaction import Redaction
-from sandbox.egress.replies import header, retry_after
-from sandbox.egress.request_content import join_url
-from sandbox.egress.signing import Signer
+from sandbox.egress.egress_rules import CallTarget, UnreachableError, display_url
+from sandbox.egress.record import CallContext
 from sandbox.egress.stages import (
     OVER,
     REDIRECTS,
@@ -30,6 +25,8 @@ from sandbox.egress.stages import (
     Sent,
     TooLargeError,
     TransportReply,
+    header,
+    join_url,
 )
 from sandbox.truncation import cut
 
@@ -38,16 +35,13 @@ if TYPE_CHECKING:
     from sandbox.egress.redirects import NextRequest
     from sandbox.egress.transport import PreparedRequest, Transport
 
-__all__ = ["BUSY", "Sender"]
+__all__ = ["Sender"]
 
 MAX_ATTEMPTS = 4
 """Requests that one call of a tool may send, counting the first."""
 
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
-
-BUSY = (429, 503)
-"""Statuses of a service that may be asked again later."""
 
 _READS = frozenset({"GET", "HEAD"})
 
@@ -62,21 +56,13 @@ class Sender:
         network: The certificates of the user.
     """
 
-    def __init__(
-        self,
-        rules: EgressRules,
-        signer: Signer,
-        allowance: Allowance,
-        recorder: CallRecorder,
-        redactor: Redaction,
-        free: bool = True,
-        network: Network | None = None,
-    ) -> None:
-        self.rules = rules
-        self.signer = signer
-        self._allowance = allowance
-        self._recorder = recorder
-        self._redactor = redactor
+    def __init__(self, context: CallContext, free: bool = True, network: Network | None = None) -> None:
+        self.context = context
+        self._rules = context.rules
+        self._signer = context.signer
+        self._redactor = context.redactor
+        self._recorder = context.recorder
+        self._allowance = context.recorder.allowance
         self._free = free
         self._network = network
         self._lock = threading.Lock()
@@ -101,7 +87,7 @@ class Sender:
         if tool is not None and tool.function is not None:
             from sandbox.egress.function_calls import call_function
 
-            return call_function(bound, tool.function, self._allowance, self._recorder, on_send)
+            return call_function(bound, tool.function, self.context, on_send)
         from sandbox.egress.transport import RequestError
 
         if bound.call.style == "requests":  # it may have named another server than the one in force
@@ -130,12 +116,12 @@ class Sender:
         self, bound: Bound, outgoing: PlannedRequest, on_send: Callable[[], None]
     ) -> tuple[PreparedRequest, TransportReply]:
         """Sign and send; once more after a 401, which says that nothing was done, where there is another token."""
-        request = self.signer.sign(bound.target, outgoing)
+        request = self._signer.sign(bound.target, outgoing)
         on_send()
         response = self._send_until_ready(bound, request)
-        if response.status == 401 and self.signer.renew(bound.target.tool, request, response.headers):
+        if response.status == 401 and self._signer.renew(bound.target.tool, request, response.headers):
             response.body.close()
-            request = self.signer.sign(bound.target, outgoing)
+            request = self._signer.sign(bound.target, outgoing)
             response = self._send_until_ready(bound, request)
         return request, response
 
@@ -147,17 +133,17 @@ class Sender:
         from protocols.calls.envelope import closed_request
 
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        body = closed_request(tool, bound.arguments, self.signer.credentials_for(tool))
+        body = closed_request(tool, bound.arguments, self._signer.credentials_for(tool))
         return PlannedRequest(tool.envelope.method, tool.envelope.path, (), headers, {}, body, planned.timeout)
 
     def send_once(self, request: PreparedRequest, planned: PlannedRequest) -> TransportReply:
         """Send once, within the time that is left. Raises: NoAnswerError, TooLargeError, LimitExceeded."""
-        from sandbox.egress.dns import HostResolver
+        from sandbox.egress.network import HostResolver
         from sandbox.egress.transport import Transport
 
         with self._lock:
             if self._transport is None:
-                self._transport = Transport(HostResolver(self.rules.trusted), self._network)
+                self._transport = Transport(HostResolver(self._rules.trusted), self._network)
         if self._allowance.cancelled:
             raise NoAnswerError("ConnectionError", OVER)
         longest = self._allowance.call_seconds
@@ -169,14 +155,14 @@ class Sender:
                 request,
                 seconds=max(0.0, min(seconds, remaining)),
                 limit=self._allowance.limits.response,
-                own=self.rules.is_own(str(request.url)),
+                own=self._rules.is_own(str(request.url)),
             )
         except NoAnswerError as error:
             if remaining < seconds and error.kind == "ReadTimeout":
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
             if error.kind == "ReadTimeout" and seconds == longest:
-                from sandbox.egress.limit_texts import longer_call_option
+                from sandbox.egress.record import longer_call_option
 
                 text = f"{error}; {longer_call_option(self._allowance.limits)} allows more"
                 raise NoAnswerError(error.kind, text, error.may_have_left) from None
@@ -201,7 +187,7 @@ class Sender:
             )
             if bound.call.style != "function" or not repeatable or attempts >= MAX_ATTEMPTS:
                 return response
-            delay = retry_after(response.headers)
+            delay = response.pause
             if not self._allowance.wait_to_repeat(BACKOFF * 2 ** (attempts - 1) if delay is None else delay):
                 return response
             response.body.close()
@@ -233,7 +219,7 @@ class Sender:
             current = NextRequest(target, planned, signed)
             sent = replace(sent, may_have_left=sent.may_have_left or planned.method != bound.planned.method)
             try:
-                request = self.signer.sign(*current)
+                request = self._signer.sign(*current)
                 next_url = join_url(target.server + target.path, planned.query if signed else ())
                 on_the_way = self._redactor.heading(response).cookies
                 hop = Hop(response.status, self._redactor.text(next_url), on_the_way)
@@ -251,7 +237,7 @@ class Sender:
         """The request that follows a redirect to a URL, or why there is none."""
         from sandbox.egress.redirects import next_request
 
-        following = next_request(self.rules, current, response.status, url, free=self._free)
+        following = next_request(self._rules, current, response.status, url, free=self._free)
         if isinstance(following, str):
             return cut(self._redactor.text(following))
         if not following.signed and self._redactor.text(url) != url:
@@ -269,9 +255,9 @@ class Sender:
         if target.tool is None or not response.set_cookies:
             return ()
         url, namespace = display_url(str(request.url)), target.tool.namespace
-        if bound.call.style != "function" and not self.signer.cookies.has(namespace):
+        if bound.call.style != "function" and not self._signer.cookies.has(namespace):
             return ()
-        self.signer.cookies.keep(namespace, url, response.set_cookies)
+        self._signer.cookies.keep(namespace, url, response.set_cookies)
         return ((self._redactor.text(url), tuple(self._redactor.texts(response.set_cookies))),)
 
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from email.message import Message
 from functools import lru_cache
+from http.cookiejar import CookieJar
 from http.cookies import SimpleCookie
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
 
 from protocols.calls.credentials import APIKey, Credential, RequestToSign
 from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
-from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
-from sandbox.egress.request_content import FORM, join_url
-from sandbox.egress.stages import PlannedRequest, QueryPairs
+from sandbox.egress.stages import FORM, PlannedRequest, QueryPairs, join_url
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
@@ -40,8 +41,57 @@ _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip,
 _NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
 """Characters that no name of a cookie contains."""
 
+_COOKIE_LENGTH = 4096
+_MOST_COOKIES = 50
+"""Characters of a cookie, and cookies of an API, that are kept: what RFC 6265 asks of a browser."""
+
+_DOMAIN = re.compile(r"(?i);\s*domain\s*=\s*\.?([^;]*)")
+
 _PLAIN_COOKIE = re.compile(r"[^\x00-\x20\x7f\",;\\]*")
 _QUOTED_COOKIE = re.compile(r'"[^\x00-\x1f\x7f";\\]*"')
+
+
+class RunCookies:
+    """The cookies that services set, by namespace of an API, such that a login by one call counts for the later ones.
+
+    Each API has its own jar of the standard library, which knows what a domain, a path and an age mean (RFC 6265).
+    All methods may be used from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._jars: dict[str, CookieJar] = {}
+
+    def has(self, namespace: str) -> bool:
+        """True if the API has set a cookie."""
+        return namespace in self._jars
+
+    def keep(self, namespace: str, url: str, lines: Sequence[str]) -> None:
+        """Take the cookies in the `Set-Cookie` headers of a reply from a URL."""
+        from requests.cookies import MockRequest, MockResponse
+
+        jar = self._jars.setdefault(namespace, CookieJar())
+        host = urlsplit(url).hostname
+        for line in lines:
+            if len(line) > _COOKIE_LENGTH or not line.isprintable():
+                continue
+            # The jar takes no domain without a dot, not even the service's own: `localhost`.
+            own = _DOMAIN.sub(lambda domain: "" if domain[1].strip().lower() == host else domain[0], line)
+            message = Message()
+            message["Set-Cookie"] = own
+            asked: object = MockRequest(SimpleNamespace(url=url, headers={}))
+            for cookie in jar.make_cookies(MockResponse(message), asked):  # type: ignore[arg-type]
+                others = {(other.domain, other.path, other.name) for other in jar}
+                if len(others | {(cookie.domain, cookie.path, cookie.name)}) <= _MOST_COOKIES:
+                    jar.set_cookie_if_ok(cookie, asked)  # type: ignore[arg-type]
+
+    def pairs(self, namespace: str, url: str) -> list[tuple[str, str]]:
+        """Names of the cookies that a request to a URL carries, each with the text of its cookie."""
+        from requests.cookies import get_cookie_header
+
+        if not self.has(namespace):
+            return []
+        text: str = get_cookie_header(self._jars[namespace], SimpleNamespace(url=url, headers={})) or ""  # type: ignore[no-untyped-call]
+        return [(part.partition("=")[0], part) for part in text.split("; ") if part]
 
 
 class Signer:
@@ -127,10 +177,10 @@ class Signer:
         """Put a credential in the place of the program's parameters and cookies of that name; warn of others."""
         own_query, own_cookies = credential.query(), credential.cookies()
         for name, value in query:
-            if name in own_query:
-                self._warn_replaced(f"query parameter {name}", value != own_query[name])
+            if value != own_query.get(name, value):
+                self._warn_replaced(f"query parameter {name}")
         for name in cookies.keys() & own_cookies.keys():
-            self._warn_replaced(f"cookie {name}", True)
+            self._warn_replaced(f"cookie {name}")
         query[:] = [*((name, value) for name, value in query if name not in own_query), *own_query.items()]
         cookies.update(own_cookies)
 
@@ -143,14 +193,13 @@ class Signer:
         signature = credential.sign(sent)
         names = {_normalized(name) for name in signature}
         for name in [name for name in request.headers if _normalized(name) in names]:
-            value = planned.headers.get(name)
-            self._warn_replaced(f"header {name}", value is not None and value not in signature.values())
+            if planned.headers.get(name) not in (None, *signature.values()):
+                self._warn_replaced(f"header {name}")
             del request.headers[name]
         request.headers.update(signature)
 
-    def _warn_replaced(self, part: str, differs: bool) -> None:
-        if differs:
-            self._warn(f"the program's own {part} was replaced by the configured credential")
+    def _warn_replaced(self, part: str) -> None:
+        self._warn(f"the program's own {part} was replaced by the configured credential")
 
 
 def prepare(
@@ -243,10 +292,11 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
 
 def overrides_method(tool: Tool | None, planned: PlannedRequest) -> bool:
     """True if the query or body has a method that some services take for the request's own."""
-    if _documents_method(tool):
-        return False
+    if tool is not None and any(p.name == "_method" for p in tool.arguments) and tool.writes:
+        return False  # a write documents it
     body = planned.body or b""
-    media_type = _media_type(planned.headers)
+    types = (text for name, text in planned.headers.items() if _normalized(name) == "content-type")
+    media_type = next(types, "").lower()
     written = planned.query.written if isinstance(planned.query, QueryPairs) else None
     is_form = FORM in (media_type or FORM)  # some services take a body without a type for one
     if _names_method(written or "") or (is_form and _names_method(body.decode("latin-1"))):
@@ -255,15 +305,6 @@ def overrides_method(tool: Tool | None, planned: PlannedRequest) -> bool:
     return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in planned.query)
 
 
-def _media_type(headers: Mapping[str, str]) -> str:
-    return next((text for name, text in headers.items() if _normalized(name) == "content-type"), "").lower()
-
-
 def _names_method(form: str) -> bool:
     """True if a query or form has a method for services that split it at `&` or at `;`."""
     return any(_METHOD.fullmatch(unquote_plus(part.partition("=")[0])) for part in re.split("[&;]", form))
-
-
-def _documents_method(tool: Tool | None) -> bool:
-    """True for a write with a parameter for the method."""
-    return tool is not None and any(p.name == "_method" for p in tool.arguments) and tool.writes

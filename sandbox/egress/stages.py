@@ -6,31 +6,30 @@ the draft that the recorder holds (see sandbox.egress.record).
 
 from __future__ import annotations
 
+import email.message
+import email.utils
+import math
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from protocols.errors import LimitReached
 from protocols.model import READS, Parameter
+from sandbox.body_forms import text_encoding
 from sandbox.egress.egress_rules import CallTarget
 
 if TYPE_CHECKING:
     from sandbox.journal.journal import Entry
 
-__all__ = [
-    "OVER",
-    "REDIRECTS",
-    "TOO_MANY",
-    "Begun",
-    "Bound",
-    "Decided",
-    "FunctionResult",
-    "Hop",
-    "LimitExceeded",
-    "NoAnswerError",
-]
-__all__ += ["PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError", "TransportReply"]
+__all__ = ["BUSY", "FORM", "OVER", "REDIRECTS", "TOO_MANY", "Begun", "Bound", "Decided", "FunctionResult", "Hop"]
+__all__ += ["LimitExceeded", "NoAnswerError", "PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError"]
+__all__ += ["TransportReply", "charset_of", "header", "join_url"]
+
+FORM = "application/x-www-form-urlencoded"
+BUSY = (429, 503)
+"""Statuses of a service that may be asked again later."""
 
 OVER = "the run ended before a reply came"
 REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
@@ -39,6 +38,9 @@ TOO_MANY = "it redirects too many times"
 
 _PART = 64 * 1024
 """Bytes of a body that are read at once."""
+
+_LONGEST_PAUSE = 86_400.0
+"""Seconds; a service that asks for more is taken to ask for these."""
 
 Style = Literal["function", "requests"]
 
@@ -73,6 +75,34 @@ class TransportReply:
         """The body from its beginning, in parts."""
         self.body.seek(0)
         yield from iter(lambda: self.body.read(_PART), b"")
+
+    @property
+    def pause(self) -> float | None:
+        """The seconds that the service asks to wait; None if it names none."""
+        text = header(self.headers, "retry-after")
+        if text is None:
+            return None
+        try:
+            seconds = float(text)
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+            except (ValueError, OverflowError):
+                return None
+        return min(max(0.0, seconds), _LONGEST_PAUSE) if not math.isnan(seconds) else None
+
+
+def header(headers: Mapping[str, str], name: str) -> str | None:
+    """The value of a header; its name in lower case."""
+    return next((value for key, value in headers.items() if key.lower() == name), None)
+
+
+def charset_of(headers: Mapping[str, str]) -> str | None:
+    """The charset that the Content-Type names."""
+    message = email.message.Message()
+    message["Content-Type"] = " ".join((header(headers, "content-type") or "").split())
+    charset = message.get_param("charset")
+    return text_encoding(charset.strip() or None) if isinstance(charset, str) else None
 
 
 class Hop(NamedTuple):
@@ -116,6 +146,14 @@ class QueryPairs(list[tuple[str, str]]):
         """The query of a URL."""
         query = urlsplit(url).query
         return cls(parse_qsl(query, keep_blank_values=True), query)
+
+
+def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:
+    """A URL with its query, as the program wrote it where that is known."""
+    written = query.written if isinstance(query, QueryPairs) else None
+    if written is None:
+        written = urlencode(query, quote_via=quote)
+    return f"{base}?{written}" if written else base
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,4 +253,4 @@ class Sent:
     may_have_left: bool = False
     stopped: str | None = None
     hops: tuple[Hop, ...] = ()
-    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -3,7 +3,7 @@
 `requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
 every connection is known, so that a request can be ended from outside by shutting its socket. There is no Session:
 `.netrc` and cookies play no part, and no redirect is followed. Of the environment `REQUESTS_CA_BUNDLE` counts, which
-names the certificates to trust, and the proxies (see sandbox.egress.proxies).
+names the certificates to trust, and the proxies (see sandbox.egress.network).
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
 from sandbox.body_store import MEMORY_LIMIT
-from sandbox.egress.dns import HostResolver, RefusedAddressError
-from sandbox.egress.network import Network
-from sandbox.egress.proxies import ProxyRoute, proxy_for
+from sandbox.egress.network import HostResolver, Network, ProxyRoute, RefusedAddressError, proxy_for
 from sandbox.egress.stages import OVER, NoAnswerError, TooLargeError, TransportReply
 
 __all__ = ["PreparedRequest", "RequestError", "Transport"]

@@ -19,9 +19,8 @@ from protocols.calls.path_matching import path_arguments
 from protocols.json_path import Step, readable_path
 from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
-from sandbox.egress.replies import header
-from sandbox.egress.request_content import body_value, grouped, join_url, media_type
-from sandbox.egress.stages import Bound, QueryPairs
+from sandbox.egress.bind import body_value, grouped, media_type
+from sandbox.egress.stages import Bound, QueryPairs, header, join_url
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
 

@@ -347,7 +347,7 @@ def test_a_credential_does_not_show_in_what_is_printed_or_kept(api: LocalAPI) ->
     broker.fetch("GET_cities_city_id", ["oslo"])
     coded = base64.b64encode(SECRET.encode()).decode()
 
-    kept = [vars(broker), vars(broker._recorder), vars(broker._sender), broker._answerer]
+    kept = [vars(broker), vars(broker._recorder), vars(broker._sender), broker._context]
     printed = f"{credential!r} {broker!r} {broker.calls!r} {kept!r} {replace(credential, scheme='x')!r}"
     assert SECRET not in printed + json.dumps(printed)
     assert coded not in printed

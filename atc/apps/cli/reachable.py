@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from atc.options import Options
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
-    from sandbox.egress.proxies import ProxyRoute
+    from sandbox.egress.network import ProxyRoute
 
 __all__ = ["check_server", "open_protocol", "open_service"]
 
@@ -82,8 +82,8 @@ def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = (
 
 
 def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
-    from sandbox.egress.dns import HostResolver, RefusedAddressError
     from sandbox.egress.egress_rules import origin
+    from sandbox.egress.network import HostResolver, RefusedAddressError
 
     servers = [server.url for server in protocol.servers if not server.missing]
     url = base_url or (servers[0] if servers else "")
@@ -118,7 +118,7 @@ def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -
 
 def _proxy(url: str) -> ProxyRoute | None:
     """The proxy that the environment names for a URL. Raises: UsageError: It names none that can be used."""
-    from sandbox.egress.proxies import proxy_for
+    from sandbox.egress.network import proxy_for
 
     try:
         return proxy_for(url)

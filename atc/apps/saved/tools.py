@@ -18,7 +18,7 @@ from protocols.errors import UsageError
 from protocols.model import READS, Protocol
 from protocols.private_files import read_bounded
 from sandbox import Sandbox
-from sandbox.egress.writes import Writes
+from sandbox.egress import Writes
 
 __all__ = ["load_saved"]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from atc.modes import parse
 from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
-from sandbox.egress.request_content import unique_names
+from sandbox.egress.bind import unique_names
 
 __all__ = [
     "MAX_BODY",
