@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from atc import _siblings
+from atc import doors
 
-_siblings.claim(_siblings.CORE)
+doors.claim(doors.CORE)
 
 from sandbox.system import check_supported  # noqa: E402 - our own packages come first
 

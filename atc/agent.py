@@ -16,14 +16,12 @@ from atc.events import Event, EventSink
 from atc.help import open_help
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
-from atc.options import AgentArguments, check_text, takes
-from atc.prompting.prompt import Offer
+from atc.options import AgentArguments, check_text, spoken, takes
+from atc.prompting import Offer
 from atc.query import Query
 from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
-from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
-from atc.wording import spoken
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.gathering import gather
@@ -32,11 +30,10 @@ from sandbox.egress.egress_rules import base_urls
 from sandbox.egress.network import open_network
 
 if TYPE_CHECKING:
-    from atc.background import StartedSolve
-    from atc.chat import Chat, ChatQuestion
-    from atc.interruption import Interruption
+    from atc.background import Interruption, StartedSolve
+    from atc.chat import Chat, Turn
     from atc.program_run import ProgramResult
-    from atc.turns import Turn
+    from atc.retrieval.candidates import Candidates
     from protocols.simulator import Session
 
 __all__ = ["SIMULATED_NOW", "Agent"]
@@ -293,10 +290,10 @@ class Agent:
 
         return Chat(self.protocol, self._answer, journal)
 
-    def _answer(self, question: ChatQuestion, interruption: Interruption | None) -> Solution:
-        """Answer a question of a chat."""
-        task = self._task(question.query, question.tools, question.journal, question.answer_type, question.turns)
-        return self._solve(task, self.on_event, interruption)
+    def _answer(self, *question: Any) -> Solution:
+        """Answer a question of a chat; the last argument is what may interrupt it."""
+        *task, interruption = question
+        return self._solve(self._task(*task), self.on_event, interruption)
 
     @spoken
     def _task(
@@ -322,7 +319,7 @@ class Agent:
             of_type = AnswerType(answer_type)
         question = Query(query.strip())
         if turns:
-            from atc.turns import follow_up
+            from atc.chat import follow_up
 
             question = follow_up(question.text, turns)
         return Asked(question, tools, journal, of_type, turns)
@@ -347,7 +344,7 @@ class Agent:
             used_journal = Journal()
         try:
             with self._opening:  # worked out once
-                _ = self.candidates
+                _ = self.graph
             return Solve(
                 replace(task, journal=used_journal),
                 self.knowledge,

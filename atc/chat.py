@@ -8,35 +8,109 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from atc.background import awaited
-from atc.interruption import Interruption
+from atc.background import Interruption, awaited
+from atc.evidence.answers import call_text
+from atc.prompting import fill
+from atc.query import Query
 from atc.solution import Solution
-from atc.turns import Turn
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.quoting import one_line
+from protocols.text.prose import estimate
 from sandbox import Journal
 
-__all__ = ["Chat", "ChatQuestion"]
+__all__ = ["Chat", "Turn", "conversation_so_far", "follow_up"]
+
+_GOES_ON = ("", "model_error", "api_error", "interrupted", "refused")
+"""Outcomes after which the same question goes on where it was: nothing has been answered for good."""
+_MAX_CALLS = 8
+"""Calls of a turn that are told."""
+_MAX_CALL, _MAX_ANSWER, _MAX_QUERY = 120, 600, 400
+"""Characters of a call, of an answer and of a question in a prompt."""
+_MAX_CONTEXT = 20_000
+"""Characters of earlier turns whose values count as given."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChatQuestion:
-    """A question of a chat; `turns` are those before it, oldest first."""
+class Turn:
+    """A question of a chat and what came of it.
+
+    `status` and `limit` are the solution's; the status is empty while there is none. `calls` are the last program's, as
+    it might have written them, and `tools` the tools that it called.
+    """
 
     query: str
-    tools: Sequence[str] | None
-    journal: Journal
-    answer_type: Any
-    turns: tuple[Turn, ...]
+    status: str = ""
+    answer: str | None = None
+    message: str = ""
+    calls: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    limit: str | None = None
+
+    @classmethod
+    def of(cls, solution: Solution) -> Self:
+        """The turn that a solution ended."""
+        calls = [call for call in solution.calls if call.status in range(200, 300)]
+        described = [f"{call_text(call)}{' (written)' if call.writes else ''}" for call in calls[:_MAX_CALLS]]
+        if len(calls) > _MAX_CALLS:
+            described.append(f"and {len(calls) - _MAX_CALLS} more")
+        tools = tuple(dict.fromkeys(call.tool for call in calls if call.tool))
+        return cls(
+            solution.query, solution.status, solution.answer, solution.message, tuple(described), tools, solution.limit
+        )
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """A turn as `to_json` wrote it. Raises: UsageError: It is none."""
+        if not isinstance(data, dict) or {"limit", *data} != {entry.name for entry in fields(cls)}:
+            raise UsageError("the journal is damaged; move it away and start a new one")
+        return cls(**{**data, "calls": tuple(data["calls"]), "tools": tuple(data["tools"])})
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Plain data for a journal."""
+        return asdict(self)
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the same question, asked again, goes on with this turn."""
+        return self.status in _GOES_ON or self.limit is not None
+
+    def text(self) -> str:
+        """The turn as the model reads it, in three lines."""
+        answer = self.answer if self.answer is not None else f"none ({self.message or 'it was interrupted'})"
+        return fill(
+            "turn",
+            query=one_line(self.query, _MAX_QUERY),
+            calls=", ".join(one_line(call, _MAX_CALL) for call in self.calls) or "nothing",
+            answer=one_line(answer, _MAX_ANSWER),
+        ).strip()
 
 
-_Answer: TypeAlias = Callable[[ChatQuestion, Interruption | None], Solution]
+def conversation_so_far(turns: Sequence[Turn], tokens: int) -> str:
+    """The latest turns that fit into so many tokens, for a prompt; empty without one."""
+    texts: list[str] = []
+    for turn in reversed(turns):
+        tokens -= estimate(turn.text())
+        if tokens < 0:
+            break
+        texts.insert(0, turn.text())
+    return fill("earlier", turns="\n".join(texts)).strip() if texts else ""
+
+
+def follow_up(query: str, turns: Sequence[Turn]) -> Query:
+    """A question with those before it, and their values."""
+    values = [text for turn in turns for text in (turn.query, *turn.calls, turn.answer or "")]
+    return Query(query, "\n".join(values)[-_MAX_CONTEXT:], tuple(turn.query for turn in turns))
+
+
+Answer: TypeAlias = Callable[[str, Sequence[str] | None, Journal, Any, Sequence[Turn], Interruption | None], Solution]
+"""Answers a question: its text, tools, journal and type, the turns before it, and what may interrupt it."""
 
 
 class Chat:
@@ -48,7 +122,7 @@ class Chat:
     Raises: UsageError: The journal is that of something else, or of another document.
     """
 
-    def __init__(self, protocol: Protocol, answer: _Answer, journal: Path | Journal | None = None) -> None:
+    def __init__(self, protocol: Protocol, answer: Answer, journal: Path | Journal | None = None) -> None:
         self._answer = answer
         self._own = not isinstance(journal, Journal)
         self._journal = journal if isinstance(journal, Journal) else Journal(journal)
@@ -119,8 +193,7 @@ class Chat:
                 self._journal.begin_turn(recalls=not refresh)
                 before = self.turns
             self._keep(before, Turn(query))
-            question = ChatQuestion(query, tools, self._journal, answer_type, before)
-            solution = self._answer(question, interruption)
+            solution = self._answer(query, tools, self._journal, answer_type, before, interruption)
             self._keep(before, Turn.of(solution))
             return solution
         finally:

@@ -16,7 +16,7 @@ from atc.evidence import Finding
 from atc.fault import Attribution, Fault
 from atc.models.base import Message
 from atc.profile import FEATURES, Profile
-from atc.prompting.prompt import Offer
+from atc.prompting import Offer
 from atc.query import Query
 from atc.solution import Attempt
 from protocols.dataflow.graph import ProtocolGraph

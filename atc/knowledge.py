@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 from atc.diagnosis.provenance import flows
 from atc.profile import Profile
 from atc.query import Query
-from atc.retrieval.candidates import Candidates
 from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
@@ -20,19 +19,13 @@ from protocols.model import Protocol
 from sandbox import Run
 
 if TYPE_CHECKING:
-    from atc.retrieval.demonstrations import Demonstrations
+    from atc.retrieval.candidates import Candidates
+    from atc.retrieval.demonstrations import Demonstration, Demonstrations
     from atc.retrieval.tool_index import ToolIndex
     from protocols.contracts.contract import Contract
     from protocols.contracts.store import ContractStore, ObservedEdge
 
 __all__ = ["Knowledge"]
-
-
-def _opened(folder: Path) -> ToolIndex:
-    load("numpy", "a tool index")
-    from atc.retrieval.tool_index import ToolIndex
-
-    return ToolIndex(folder)
 
 
 class Knowledge:
@@ -48,11 +41,16 @@ class Knowledge:
         protocol: Protocol,
         profile: Profile,
         store: Path | None,
-        retriever: str | Path | None = None,
+        retriever: str | Path | None,
     ) -> None:
         self.protocol = protocol
         self._profile = profile
-        self._retriever = _opened(Path(retriever)) if retriever is not None else None
+        self.retriever: ToolIndex | None = None
+        if retriever is not None:
+            load("numpy", "a tool index")
+            from atc.retrieval.tool_index import ToolIndex
+
+            self.retriever = ToolIndex(Path(retriever))
         self._store: ContractStore | None = None
         self.demonstrations: Demonstrations | None = None
         if store is not None:
@@ -97,7 +95,9 @@ class Knowledge:
     @cached_property
     def candidates(self) -> Candidates:
         """The search for tools that a question needs."""
-        return Candidates(self.graph, meaning=self._profile.meaning, retriever=self._retriever)
+        from atc.retrieval.candidates import Candidates
+
+        return Candidates(self.graph, meaning=self._profile.meaning, retriever=self.retriever)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
@@ -125,6 +125,12 @@ class Knowledge:
             if producer and call.tool and good:
                 path = tuple(0 if isinstance(step, int) else step for step in flow.path)
                 yield ObservedEdge(call.tool, flow.argument, producer, path)
+
+    def solved_like(self, query: str, tools: Collection[str]) -> tuple[Demonstration, ...]:
+        """The solved questions most like one, which call only these tools; none without a store."""
+        if self.demonstrations is None:
+            return ()
+        return tuple(self.demonstrations.like(query, tools, meaning=self._profile.meaning))
 
     def keep_solved(self, query: str, program: str, run: Run) -> list[str]:
         """Keep a program that answered, for questions like this one; gives a warning if that fails."""

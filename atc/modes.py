@@ -15,7 +15,7 @@ from atc.doors import doors, load
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from atc.prompting.prompt import Offer
+    from atc.prompting import Offer
     from atc.query import Query
     from atc.session import SolveSession
 

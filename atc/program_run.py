@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from atc.events import EventSink
-from atc.wording import worded
+from atc.options import worded
 from atc.write_gate import ConfirmPlan, WriteGate, check_plannable
 from sandbox import Journal
 from sandbox.egress import Writes

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc.agent import Agent
-from atc.options import Options, check_text, takes_all
+from atc.options import Options, check_text, spoken, takes_all
 from atc.program.source import renamed
 from atc.program_run import ProgramResult
-from atc.wording import spoken
 from protocols.errors import ProgramRefused, UsageError
 from protocols.gathering import gather
 from sandbox.language.policy import compile_program

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from atc.costs import QuestionLimits
 from atc.help import check_parts
 from atc.models import default_model
 from atc.models.base import AnyModel, checked_silence
 from atc.modes import Mode, open_mode, parse
 from atc.options import Options, SearchSettings, WritesPolicy
 from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
-from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Limits
@@ -22,7 +22,7 @@ from sandbox.egress import POLICIES, Writes
 from sandbox.egress.egress_rules import origin
 
 if TYPE_CHECKING:
-    from atc.models.prices import Prices
+    from atc.costs import Prices
 
 __all__ = ["SIMULATED_NOW", "Resolved", "check_options", "model_name", "resolve"]
 
@@ -202,7 +202,7 @@ def _guarded(options: Options) -> Options:
 
 def _prices(options: Options) -> Prices:
     """The price table. Raises: UsageError: It is broken, or no limit of cost can be kept with it."""
-    from atc.models.prices import read_prices
+    from atc.costs import read_prices
 
     prices = read_prices(Path(options.prices) if options.prices is not None else None)
     if prices.currency != "USD":

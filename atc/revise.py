@@ -14,17 +14,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from atc.diagnosis.api_health import api_health_problem, silent_service
 from atc.events import ModelWaiting
 from atc.evidence import accepted_writes, found_nothing, judge
+from atc.evidence.answers import api_health_problem, silent_service
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
 from atc.modes import Mode
 from atc.program.source import extract, note_beside, renamed, without_fence
-from atc.prompting import templates
-from atc.prompting.conversation import PREFILL, conversation
-from atc.prompting.prompt import Offer, requests_tools
+from atc.prompting import PREFILL, Offer, conversation, fill, requests_tools
 from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
@@ -237,7 +235,7 @@ class _Loop:
             review = session.help.review(program, self.query, self.offer, session.attempts)
             if isinstance(review, Rewrite):
                 session.fail(self.attempt(program, review.fault.stage, None, review.fault, review.attribution, diff))
-                from atc.program.edits import line_diff
+                from atc.program.source import line_diff
 
                 program, diff = review.program, line_diff(program, review.program)
                 session.wrote(program, Usage(), diff)
@@ -301,7 +299,7 @@ class _Loop:
         if profile.prefill:
             messages, stop = [*messages, Message("assistant", PREFILL + text)], ("\n```",)
         elif text:
-            further = templates.render("continue").strip()
+            further = fill("continue").strip()
             messages = [*messages, Message("assistant", text), Message("user", further)]
         return self.session.complete(messages, stop=stop, max_tokens=profile.output_tokens)
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from atc.costs import Deadline, Spending
 from atc.events import (
     CallBegan,
     CallMade,
@@ -27,19 +28,154 @@ from atc.events import (
 )
 from atc.fault import Attribution, Fault
 from atc.help import Help
-from atc.models import Completion, Usage
+from atc.models import Completion, Message, Model, Usage
+from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash, split_reasoning
 from atc.options import SearchSettings
+from atc.resume import close_request, note_cut_answer, note_open_request, recorded_completion
 from atc.solution import Attempt, Status
+from protocols.errors import LimitReached, ModelError
 from protocols.model import Protocol
+from protocols.quoting import visible
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 
 if TYPE_CHECKING:
     from atc.answer_type import AnswerType
+    from atc.background import Interruption
     from atc.hooks import AfterCall
     from atc.search_tree import SearchNode
     from atc.write_gate import WriteGate
 
-__all__ = ["NO_ATTRIBUTION", "SessionSettings", "SolveSession", "SolveState", "TryEnded"]
+__all__ = ["NO_ATTRIBUTION", "Completions", "SessionSettings", "SolveSession", "SolveState", "TryEnded"]
+
+
+class Completions:
+    """The requests of one question to the model: within its limits, or from the journal, and counted either way.
+
+    `usage` is what they cost so far, and `trial` the try that they are of.
+
+    Args:
+        open_model: Gives the model; called when it is needed. Raises: ModelError.
+        journal: Where answers are kept, and found when a solve goes on.
+        interruption: What another thread may end the solve with.
+        on_progress: Told what the model has read or written.
+        seed: Of sampled answers.
+        most: Requests that a question may have, all tries together; 0 for no limit.
+    """
+
+    def __init__(
+        self,
+        open_model: Callable[[], Model],
+        journal: Journal | None,
+        interruption: Interruption | None,
+        on_progress: Callable[[Progress], None],
+        *,
+        seed: int,
+        most: int,
+        spending: Spending,
+        deadline: Deadline,
+    ) -> None:
+        self.usage = Usage()
+        self.trial = 1
+        self.spending = spending
+        self._open_model = open_model
+        self._journal = journal
+        self._interruption = interruption
+        self._on_progress = on_progress
+        self._seed = seed
+        self._most = most
+        self._deadline = deadline
+        self._requests = 0
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int,
+        functions: Sequence[FunctionSpec] = (),
+        layout: Layout = "chat",
+    ) -> Completion:
+        """Ask the model, unless the journal has its answer; it reads no control characters, whatever is quoted.
+
+        The first try takes the likeliest answer, later ones a sample, lest it be the same.
+        Raises: LimitReached: The answer would go beyond a limit of the question, or was cut by one. ModelError.
+        """
+        messages = [m if m.role == "assistant" else replace(m, content=visible(m.content)) for m in messages]
+        journal = self._journal
+        if self._most and self._requests >= self._most:
+            raise LimitReached(f"no answer within {self._most} model calls; --max-model-calls allows more")
+        self._requests += 1
+        key = request_hash(messages, stop, max_tokens, functions, layout)
+        recorded = recorded_completion(journal, self._requests - 1, key) if journal is not None else None
+        if recorded is not None:
+            self.count(recorded.usage, messages, functions, recorded.text)
+            return recorded
+        room = self.spending.room(messages, functions, max_tokens)
+        seed = self._seed + self.trial - 1
+        request = ModelRequest(
+            messages,
+            stop,
+            room,
+            None if self.trial == 1 else seed,
+            self._progressed,
+            functions,
+            layout,
+            max_tokens if room < max_tokens else None,
+        )
+        completion = self._answered(request, key)
+        self.count(completion.usage, messages, functions, completion.text)
+        if (reached := self.spending.cut(completion.finish)) is not None:
+            if journal is not None:
+                note_cut_answer(journal, completion.usage)
+                close_request(journal)
+            raise reached
+        if journal is not None:
+            journal.answer(self._requests - 1, key, asdict(completion))
+        return completion
+
+    def count(
+        self, usage: Usage, messages: Sequence[Message] = (), functions: Sequence[FunctionSpec] = (), text: str = ""
+    ) -> None:
+        """Count what a request to the model cost."""
+        self.usage += usage
+        self.spending.add(usage, messages, functions, text)
+
+    def lose(self, usage: Usage) -> None:
+        """Count requests whose answers nobody took, by their estimate."""
+        self.usage += usage
+        self.spending.add_lost(usage)
+
+    def _answered(self, request: ModelRequest, key: str) -> Completion:
+        """Ask the model; where another thread may end the solve, in a thread that is then left behind."""
+        model, interruption, journal = self._open_model(), self._interruption, self._journal
+        if interruption is not None:
+            interruption.check()  # what is not sent costs nothing
+        lost = self.spending.lost(request.messages, request.functions)
+        if journal is not None:
+            note_open_request(journal, self._requests - 1, key, lost)
+        try:
+            if interruption is None:
+                return answer(model, request)
+            return interruption.call(lambda: answer(model, request))
+        except ModelError:
+            if journal is not None:
+                close_request(journal)
+            raise
+        except KeyboardInterrupt:
+            self.lose(lost)
+            if interruption is not None:
+                interruption.set()  # ends what is left behind, too
+            if self._deadline.expired:
+                raise self._deadline.reached() from None
+            raise
+
+    def _progressed(self, progress: Progress) -> None:
+        """The model has read or written more."""
+        if self._interruption is not None:
+            self._interruption.check()
+        reasoning, text = split_reasoning(progress.text)
+        self._on_progress(replace(progress, text=text, reasoning=progress.reasoning + reasoning))
+
 
 NO_ATTRIBUTION = Attribution(None, None, None, "none")
 """No tool is to blame."""
@@ -104,7 +240,7 @@ class SolveSession:
     """One question being solved.
 
     Args:
-        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `functions` and `layout`.
+        completions: Its requests to the model.
         observe: Told of each run, to learn from its replies.
         gate: Holds the writes of programs to a plan that is approved first.
         before_run: Told of each program before it runs.
@@ -113,7 +249,7 @@ class SolveSession:
     def __init__(
         self,
         settings: SessionSettings,
-        complete: Callable[..., Completion],
+        completions: Completions,
         observe: Callable[[Run], None],
         emit: EventSink,
         help: Help,
@@ -124,7 +260,7 @@ class SolveSession:
     ) -> None:
         self._before_run = before_run
         self.settings = settings
-        self._complete = complete
+        self.completions = completions
         self._answer = Completion("")
         self.help = help
         self.journal = journal
@@ -170,6 +306,7 @@ class SolveSession:
 
     def try_again(self) -> None:
         """Begin the next try."""
+        self.completions.trial += 1
         self.state = replace(self.state, trial=self.state.trial + 1, first=len(self.state.attempts), branches=0)
 
     def record(self, *attempts: Attempt) -> None:
@@ -199,7 +336,7 @@ class SolveSession:
 
     def complete(self, *messages: Any, **options: Any) -> Completion:
         """Ask the model. Raises: LimitReached, ModelError."""
-        self._answer = self._complete(*messages, **options)
+        self._answer = self.completions.complete(*messages, **options)
         return self._answer
 
     def wrote(self, text: str, usage: Usage, diff: tuple[str, ...] = (), call_id: str = "") -> None:

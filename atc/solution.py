@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
+from atc.costs import LimitName, dollars
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.evidence import Finding
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
-from atc.models.prices import dollars
-from atc.question_limits import LimitName
 from protocols.quoting import visible
 from sandbox.records import CallRecord, Run, Source
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from atc.completions import Asking, Completions
+from atc.costs import Deadline, LimitName, Price, QuestionLimitReached, Spending
 from atc.diagnosis.provenance import flows
 from atc.events import Event, EventSink, ModelProgress, SolveEnded, SolveStarted
 from atc.evidence import Finding, facts, is_unsupported
@@ -20,14 +20,13 @@ from atc.help import NO_HELP, Help, open_help
 from atc.knowledge import Knowledge
 from atc.models import Model
 from atc.models.base import calls_functions
-from atc.prompting.prompt import Offer, make_offer
+from atc.options import worded
+from atc.prompting import Offer, make_offer
 from atc.query import Query
-from atc.question_limits import Deadline, LimitName, QuestionLimitReached, Spending
 from atc.resolved import Resolved
 from atc.resume import cut_answers, lost_requests, note_question, note_solution, note_time, unresolved_writes
-from atc.session import NO_ATTRIBUTION, SessionSettings, SolveSession, TryEnded
+from atc.session import NO_ATTRIBUTION, Completions, SessionSettings, SolveSession, TryEnded
 from atc.solution import Solution, Status
-from atc.wording import worded
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from protocols.extras import MissingExtraError
@@ -38,8 +37,8 @@ from sandbox.egress.egress_rules import BaseURL
 
 if TYPE_CHECKING:
     from atc.answer_type import AnswerType
-    from atc.interruption import Interruption
-    from atc.turns import Turn
+    from atc.background import Interruption
+    from atc.chat import Turn
     from atc.write_gate import WriteGate
     from protocols.simulator import Session
     from sandbox.egress.network import Network
@@ -107,7 +106,7 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
     )
     earlier = ""
     if asked.turns:
-        from atc.turns import conversation_so_far
+        from atc.chat import conversation_so_far
 
         earlier = conversation_so_far(asked.turns, profile.prompt_tokens // _SHARE_OF_TURNS)
     says_limit = profile.documentation == "full" or settings.limits.calls != Limits().calls
@@ -118,33 +117,6 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
         limits=settings.limits if says_limit else None,
     )
     return replace(offer, sections=tuple(help.sections(query, offer)))
-
-
-class _Limited(NamedTuple):
-    """What counts the costs of a question, what ends it in time, and what interrupts it."""
-
-    spending: Spending
-    deadline: Deadline
-    interruption: Interruption | None
-
-
-def _limited(settings: Resolved, model_name: str, outer: Interruption | None) -> _Limited:
-    """What counts the costs of a question, what ends it in time, and what interrupts it.
-
-    Raises: UsageError: There is a limit of cost, and the model has no price.
-    """
-    limits, prices, interruption = settings.question_limits, settings.prices, outer
-    price = prices.of(model_name) if prices is not None else None
-    if limits.max_cost is not None and prices is not None:
-        price = prices.required(model_name)
-    if limits.max_seconds is not None:
-        from atc.interruption import Interruption
-
-        interruption = Interruption()
-        if outer is not None:
-            outer.add(interruption.set)
-    deadline = Deadline(limits.max_seconds, interruption.set if interruption is not None else None)
-    return _Limited(Spending(limits, price), deadline, interruption)
 
 
 class Solve:
@@ -173,21 +145,22 @@ class Solve:
         self.model_name = model_name
         self.emit: EventSink = partial(_emit, on_event, secrets.token_hex(6))
         self.started = time.perf_counter()
-        self.limited = limited = _limited(settings, model_name, interruption)
-        functions = False
-        no_model: ModelError | None = None
-        try:
-            functions = calls_functions(open_model())
-            settings = settings.fitted(getattr(open_model(), "context", None))
-        except ModelError as error:  # the first question to the model says so
-            no_model = error
-        self.settings = settings
-        options, journal = settings.options, asked.journal
-        asking = Asking(
-            open_model, journal, limited.interruption, self.progressed, options.seed, options.search.max_model_calls
+        limits = settings.question_limits
+        self.interruption = _ended_in_time(interruption) if limits.max_seconds is not None else interruption
+        self.deadline = Deadline(limits.max_seconds, self.interruption.set if self.interruption is not None else None)
+        settings, functions, no_model = _fitted(settings, open_model)
+        self.settings, options, journal = settings, settings.options, asked.journal
+        completions = Completions(
+            open_model,
+            journal,
+            self.interruption,
+            self.progressed,
+            seed=options.seed,
+            most=options.search.max_model_calls,
+            spending=Spending(limits, _price(settings, model_name)),
+            deadline=self.deadline,
         )
-        self.completions = Completions(asking, limited.spending, limited.deadline)
-        query = replace(asked.query, today=self._first_asked(journal) if journal is not None else settings.today)
+        query = replace(asked.query, today=self._first_asked(completions) if journal is not None else settings.today)
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
         try:
             offer = first_prompt(query, knowledge, settings, self.help, asked)
@@ -203,7 +176,7 @@ class Solve:
                 any(sent.secrets() for sent in service.credentials),
                 functions,
             ),
-            self.completions.complete,
+            completions,
             lambda run: knowledge.observe(query, run),
             self.emit,
             self.help if settings.mode.helped else NO_HELP,
@@ -213,15 +186,17 @@ class Solve:
             self.rehearse,
         )
 
-    def _first_asked(self, journal: Journal) -> str:
+    def _first_asked(self, completions: Completions) -> str:
         """Count what the model was asked before the process ended; returns the day of the question.
 
         Raises: UsageError: The journal belongs to another question, or its document has changed.
         """
+        journal = self.asked.journal
+        assert journal is not None, "there is nothing to go on with"
         if (cut := cut_answers(journal)).model_calls:
-            self.completions.count(cut)
+            completions.count(cut)
         if (lost := lost_requests(journal)).model_calls:
-            self.completions.lose(lost)
+            completions.lose(lost)
         return note_question(journal, self.asked.query.text, self.knowledge.protocol, self.settings.today)
 
     def gate_of(self, journal: Journal | None) -> WriteGate | None:
@@ -231,7 +206,7 @@ class Solve:
         from atc.write_gate import WriteGate
         from sandbox.egress.write_plan import WriteLedger
 
-        confirm = self.limited.deadline.unhurried(self.settings.options.confirm_plan)
+        confirm = self.deadline.unhurried(self.settings.options.confirm_plan)
         return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.offer.query, confirm, self.emit)
 
     def rehearse(self, program: str) -> None:
@@ -267,7 +242,7 @@ class Solve:
         policy = self.settings.writes
         if policy == "plan":
             return self.session.gate.ledger if self.session.gate is not None else "deny"
-        return self.limited.deadline.unhurried(policy) if callable(policy) else policy
+        return self.deadline.unhurried(policy) if callable(policy) else policy
 
     def run(self) -> Solution:
         """Solve the question."""
@@ -283,8 +258,8 @@ class Solve:
             outcome = _Outcome("api_error", str(error))
         except KeyboardInterrupt:
             outcome = _Outcome("interrupted", "interrupted")
-            if self.limited.deadline.expired:
-                outcome = _Outcome("limit", str(self.limited.deadline.reached()), limit="max_seconds")
+            if self.deadline.expired:
+                outcome = _Outcome("limit", str(self.deadline.reached()), limit="max_seconds")
         solution = self.solution(outcome)
         if self.asked.journal is not None:
             note_solution(self.asked.journal, solution)
@@ -295,7 +270,7 @@ class Solve:
         """How the tries ended. Raises: LimitReached, PromptRefused, ModelError, APIError, KeyboardInterrupt."""
         options, service = self.settings.options, self.service
         with (
-            self.limited.deadline,
+            self.deadline,
             self.session.running(
                 self.knowledge.protocol,
                 base_url=service.base_url,
@@ -311,11 +286,11 @@ class Solve:
                 network=service.network,
             ) as sandbox,
         ):
-            if self.limited.interruption is not None:
-                self.limited.interruption.add(sandbox.interrupt)
+            if self.interruption is not None:
+                self.interruption.add(sandbox.interrupt)
             outcome = self.solved()
-        if self.limited.deadline.expired and outcome.status != "answered":  # what was cut off may look like a failure
-            raise self.limited.deadline.reached()
+        if self.deadline.expired and outcome.status != "answered":  # what was cut off may look like a failure
+            raise self.deadline.reached()
         return outcome
 
     def solved(self) -> _Outcome:
@@ -329,7 +304,6 @@ class Solve:
             if not can_change or refused or session.state.trial == self.settings.tries:
                 return outcome
             session.try_again()
-            self.completions.trial = session.state.trial
             if self.asked.journal is not None:
                 self.asked.journal.over()
 
@@ -373,7 +347,7 @@ class Solve:
         followed = self.settings.mode.revises or (last is not None and last.provenance is not None)
         warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
         warnings.update(dict.fromkeys(gate.unmade if gate is not None else ()))
-        usage, total = self.completions.usage, time.perf_counter() - self.started
+        usage, total = self.session.completions.usage, time.perf_counter() - self.started
         seconds = {"total": total, "model": usage.seconds, "run": state.run_seconds}
         return Solution(
             query=self.offer.query.text,
@@ -392,7 +366,7 @@ class Solve:
             tree=state.tree,
             value=value,
             write_plan=gate.plan if gate is not None else None,
-            cost=self.limited.spending.cost,
+            cost=self.session.completions.spending.cost,
             limit=limit,
         )
 
@@ -415,6 +389,32 @@ class Solve:
             "model": self.model_name,
             "protocol": self.knowledge.protocol.digest,
         }
+
+
+def _ended_in_time(outer: Interruption | None) -> Interruption:
+    """An interruption for the time limit, which one from another thread sets, too."""
+    from atc.background import Interruption
+
+    interruption = Interruption()
+    if outer is not None:
+        outer.add(interruption.set)
+    return interruption
+
+
+def _fitted(settings: Resolved, open_model: Callable[[], Model]) -> tuple[Resolved, bool, ModelError | None]:
+    """The settings for a model, whether it calls functions, and why it cannot be had: its first request says so."""
+    try:
+        functions = calls_functions(open_model())
+        return settings.fitted(getattr(open_model(), "context", None)), functions, None
+    except ModelError as error:
+        return settings, False, error
+
+
+def _price(settings: Resolved, model_name: str) -> Price | None:
+    """The price of a model. Raises: UsageError: There is a limit of cost, and the model has none."""
+    if settings.prices is None or settings.question_limits.max_cost is None:
+        return settings.prices.of(model_name) if settings.prices is not None else None
+    return settings.prices.required(model_name)
 
 
 def _emit(sink: EventSink, solve: str, event: Event) -> None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from atc.diagnosis.provenance import traced_arguments
 from atc.events import EventSink, PlanProposed
-from atc.program.source import parsed
-from atc.program.tree import nodes_of
+from atc.program.source import nodes_of, parsed
 from atc.query import Query
 from protocols.errors import UsageError
 from protocols.json_path import Step

@@ -9,7 +9,7 @@ from atc.assist.language.question import Question
 from atc.assist.language.relative_dates import with_dates
 from atc.assist.planning.planner import plans
 from atc.program.plan import Plan
-from atc.prompting.prompt import Offer, Ranking
+from atc.prompting import Offer, Ranking
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import is_called, is_current
 
@@ -50,10 +50,10 @@ def _planned_tools(
     ranked: Sequence[str],
 ) -> list[str]:
     """The tools to plan for: the likeliest ones, and for each part of a long question the best that reads."""
-    protocol = ranking.candidates.graph.protocol
+    protocol = ranking.knowledge.graph.protocol
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if question.is_information_request else [name for name in ranked if protocol.tool(name).writes]
-    writes = _together(ranking.candidates.graph, writes, scores, question)
+    writes = _together(ranking.knowledge.graph, writes, scores, question)
     likely = [
         name for name in (*reads[:_MAX_PLANS], *writes[:_MAX_PLANS]) if scores[name] >= _LIKELY * scores[ranked[0]]
     ]

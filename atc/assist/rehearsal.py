@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 
+from atc.diagnosis.provenance import TracedRun
 from atc.evidence import Finding
-from atc.evidence.traced_run import TracedRun
 from atc.help import NoHelp
-from atc.program.tree import called_name, called_tool
-from atc.prompting.prompt import Offer
+from atc.program.source import called_name, called_tool
+from atc.prompting import Offer
 from atc.query import Query
 from protocols.json_path import Step
 from protocols.model import Protocol

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.program.source import called
-from atc.prompting import templates
-from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
-from atc.prompting.prompt import Offer
+from atc.prompting import Offer, blamed_tool, cut, described, example_turns, fill, seen_attempts
 from atc.solution import Attempt
 from protocols.quoting import one_line
 from protocols.render import render
@@ -42,7 +40,7 @@ def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
     earlier = [line for line in _facts(seen_attempts(attempts)[:-1]) if line not in problem]
     earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
     functions = _related(offer, attempts, last.program, problem, earlier_facts, tool or "")
-    text = templates.render(
+    text = fill(
         "revise",
         query=offer.asked,
         tools=f"{functions}\n\n{offer.earlier}" if offer.earlier else functions,
@@ -51,7 +49,7 @@ def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
         known=earlier_facts,
     )
     examples = "function_revise_examples" if offer.graph.protocol.of_functions else "revise_examples"
-    return [offer.system, *templates.turns(examples, offer.tools), Message("user", text.strip())]
+    return [offer.system, *example_turns(examples, offer.tools), Message("user", text.strip())]
 
 
 def _facts(attempts: Sequence[Attempt]) -> list[str]:

@@ -20,11 +20,9 @@ from atc.assist.rules import readings
 from atc.evidence import Finding
 from atc.help import Accept, Reject, Review, Rewrite
 from atc.models import Message
-from atc.program.plan import Plan
-from atc.program.sketch import sketch
+from atc.program.plan import Plan, sketch
 from atc.program.source import same
-from atc.prompting import templates
-from atc.prompting.prompt import Offer
+from atc.prompting import Offer, fill
 from atc.query import Query
 from atc.solution import Attempt
 from protocols.dataflow.graph import ProtocolGraph
@@ -72,7 +70,7 @@ class SmallHelp:
         if not plans:
             return ()
         sketches = "\n\n".join(sketch(plan.with_names) for plan in plans)
-        return (templates.render("chains", chains=sketches).strip(),)
+        return (fill("chains", chains=sketches).strip(),)
 
     def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
         """What is wrong with a program in any case; put right where there is one way to do it."""

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from atc.diagnosis.provenance import lookup
 from atc.fault import Attribution, Fault
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, called_tool, lines_of, nodes_of
+from atc.program.source import called_name, called_tool, lines_of, nodes_of
 from protocols.json_path import Step, subscripts
 from protocols.quoting import json_text, one_line, shorten
 from sandbox.body_store import LargeBody

@@ -28,7 +28,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from atc.engines import unfinished
 from atc.engines.gguf_metadata import read_metadata
 from atc.engines.names import adapter_hash
 from atc.models.base import (
@@ -41,11 +40,11 @@ from atc.models.base import (
     check_context_length,
     check_text_only,
 )
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from protocols.errors import ModelError, UsageError
 from protocols.private_files import make_private_folder
 
-__all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
+__all__ = ["CONTEXT", "Engine", "LocalEngine", "any_running", "default_threads", "stop_in_background"]
 
 CONTEXT = 8192
 """Tokens of prompt and answer together."""
@@ -198,7 +197,7 @@ class LocalEngine(ModelBase):
         """
         engine, self._running = self._running, None
         if engine is not None:
-            unfinished.stop_in_background(engine.stop, engine.wait_until_idle) if engine.interrupted else engine.stop()
+            stop_in_background(engine.stop, engine.wait_until_idle) if engine.interrupted else engine.stop()
 
     def _engine(self) -> Engine:
         if self._running is None:
@@ -352,6 +351,31 @@ class _ProgressReporter:
             self._read = self._length
         is_reading = part is None or part["processed"] > part["cache"]
         self._on_progress(Progress(self._read, self._length, "".join(text), seconds_left if is_reading else None))
+
+
+_stopping: set[threading.Thread] = set()
+
+
+def stop_in_background(stop: Callable[[], object], settle: Callable[[], object]) -> None:
+    """Call `settle`, which waits until an interrupted engine is idle, and then `stop`, in a thread of their own.
+
+    An engine cannot be stopped before it notices. A command that ends does not wait for that: it asks `any_running`,
+    and leaves the process without its usual end (`os._exit`), after everything else was closed and written.
+    """
+
+    def work() -> None:
+        settle()
+        stop()
+        _stopping.discard(thread)
+
+    thread = threading.Thread(target=work, daemon=True)
+    _stopping.add(thread)
+    thread.start()
+
+
+def any_running() -> bool:
+    """True if an interrupted engine still computes."""
+    return bool(_stopping)
 
 
 def _read_into_page_cache(file: Path) -> None:

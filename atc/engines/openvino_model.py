@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from atc.engines import unfinished
+from atc.engines.local import stop_in_background
 from atc.models.base import (
     TEMPERATURE,
     Completion,
@@ -32,8 +32,8 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
+from atc.models.chat_format import role_prompt
 from atc.models.repetition import repetition_start
-from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 from protocols.private_files import make_private_folder
 
@@ -205,7 +205,7 @@ class OpenVINOModel(ModelBase):
             if thread.is_alive():  # Ctrl-C
                 cancelled.set()
                 self._writing = thread
-                unfinished.stop_in_background(lambda: atexit.unregister(cancel), thread.join)
+                stop_in_background(lambda: atexit.unregister(cancel), thread.join)
             else:
                 atexit.unregister(cancel)
         if cancelled.is_set():

@@ -29,7 +29,7 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from protocols.errors import ModelError
 from protocols.extras import needs_extra
 

@@ -256,7 +256,7 @@ class ModelRequest:
     `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `on_progress` is called
     during the completion where the model supports it; it is not part of the request's identity. `functions` may be
     called instead of an answer, or beside one. With the `layout` "roles" the model reads the messages as
-    `atc.models.role_layout` writes them, results of calls included, and its chat template is not used. `unlimited` is
+    `atc.models.chat_format` writes them, results of calls included, and its chat template is not used. `unlimited` is
     what `max_tokens` would be, where a limit of the question has lowered it: a record has that answer, too.
     """
 

@@ -1,8 +1,11 @@
-"""The chat completions format: how a conversation is written in it, and how an answer in it is read.
+"""The forms of a conversation: the chat completions format, how an answer in it is read, and one text.
 
 A prefill, which the format lacks, becomes a request to begin the answer with that text. Calls are also read in the
 older form, `function_call`, and a call without an id gets one. What a model reasons comes beside its answer, as text
 under a name of the endpoint's; it is seen while it comes, and is no part of the answer.
+
+One text, `Role: value` a turn, is the layout that the ToolLLaMA weights were trained on (arXiv:2307.16789, and its
+released files). It goes to a model as it is, without a chat template, of which such weights have none.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ __all__ = [
     "after_prefill",
     "chat_completion",
     "chat_payload",
+    "role_prompt",
     "usage_of",
     "without_prefill",
 ]
@@ -232,3 +236,18 @@ def usage_of(counted: Any, seconds: float) -> Usage:
     counts = [getattr(place, name, 0) for place, name in places]
     prompt, answer, cached = (min(max(count, 0), _MOST_TOKENS) if isinstance(count, int) else 0 for count in counts)
     return Usage(prompt, answer, cached, 1, seconds)
+
+
+_ROLES = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Function"}
+
+
+def role_prompt(messages: Sequence[Message]) -> str:
+    """The conversation, open for the assistant's answer, or for the rest of the prefill that it ends with.
+
+    A turn is its role, a colon, a space and its content, and ends with a line break. The training data begin an
+    answer with one, so that the open turn has it already.
+    """
+    prefill = messages[-1].content if messages and messages[-1].role == "assistant" else "\n"
+    turns = messages[:-1] if messages and messages[-1].role == "assistant" else messages
+    text = "".join(f"{_ROLES[turn.role]}:{f' {turn.content}' if turn.content else ''}\n" for turn in turns)
+    return f"{text}{_ROLES['assistant']}: {prefill}"

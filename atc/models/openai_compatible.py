@@ -137,7 +137,7 @@ class Endpoint(ModelBase):
         check_text_only(self.name, request)
         started = time.monotonic()
         stops = {"stop": list(request.stop)} if request.stop else {}
-        from atc.models.role_layout import role_prompt
+        from atc.models.chat_format import role_prompt
 
         reply = self._ask({**self._payload(request), **stops, "prompt": role_prompt(request.messages)})
         choices = getattr(reply, "choices", None)

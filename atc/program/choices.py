@@ -13,7 +13,7 @@ from typing import Literal
 
 from atc.program.control_flow import Definition
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, called_tool, lines_of, nodes_of
+from atc.program.source import called_name, called_tool, lines_of, nodes_of
 
 __all__ = ["Choice", "ChoiceKind", "choices", "compares", "lines_behind_output"]
 

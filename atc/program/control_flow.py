@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
-from atc.program.tree import called_name
+from atc.program.source import called_name
 from protocols.json_path import Step
 
 __all__ = ["ControlFlow", "Definition"]

@@ -24,8 +24,7 @@ from functools import cached_property, lru_cache
 from typing import cast
 
 from atc.program.control_flow import ControlFlow, Definition
-from atc.program.source import parsed
-from atc.program.tree import called_name, called_tool, nodes_of
+from atc.program.source import called_name, called_tool, nodes_of, parsed
 from protocols.json_path import Step
 
 __all__ = ["DefUse", "Definition", "ValueOrigin", "calling", "def_use"]

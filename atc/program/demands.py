@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from atc.program.def_use import DefUse, calling, def_use
-from atc.program.tree import called_name, called_tool, nodes_of
+from atc.program.source import called_name, called_tool, nodes_of
 from protocols.json_path import Step
 from protocols.simulator.demand import Demand, DemandKind
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from atc.program.edits import Edit, edited
-from atc.program.tree import called_tool, full_name, nodes_of
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
 
 __all__ = [
+    "Edit",
+    "assigned_names",
     "called",
+    "called_name",
+    "called_tool",
     "calls_of",
+    "edited",
     "extract",
     "fenced",
+    "full_name",
+    "line_diff",
+    "lines_of",
+    "nodes_of",
     "note_beside",
     "parsed",
     "renamed",
@@ -23,6 +34,78 @@ __all__ = [
     "subscripts_at",
     "without_fence",
 ]
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def nodes_of(tree: ast.AST, kind: type[Node]) -> Iterator[Node]:
+    """The nodes of one type, in the order of `ast.walk`."""
+    return (node for node in ast.walk(tree) if isinstance(node, kind))
+
+
+def assigned_names(tree: ast.AST) -> Counter[str]:
+    """How often each name is assigned, by loops and comprehensions, too."""
+    return Counter(node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store))
+
+
+def called_name(node: ast.AST) -> str:
+    """The name of a called function; empty for any other node."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def full_name(node: ast.AST) -> str:
+    """`search` of such a name, `api.search` of an attribute of a name; empty for any other node."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def called_tool(node: ast.AST) -> str:
+    """The name of a called function, or `object.method` as a tool may be called; empty for any other node."""
+    return full_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def lines_of(node: ast.expr | ast.stmt) -> range:
+    """The lines of an expression or statement, from 1."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement of the text on a line (from 1) between two columns (from 0)."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+    @classmethod
+    def of(cls, lines: Sequence[str], node: ast.expr | ast.stmt, text: str) -> Edit | None:
+        """Replace an expression or statement, given the lines of the program; None where it spans several lines."""
+        if node.lineno != node.end_lineno:
+            return None
+        row = lines[node.lineno - 1].encode()  # syntax trees count bytes
+        start, end = (len(row[:at].decode(errors="ignore")) for at in (node.col_offset, node.end_col_offset or 0))
+        return cls(node.lineno, start, end, text)
+
+
+def edited(program: str, edits: Iterable[Edit]) -> str:
+    """The program with all edits, each once; of two overlapping edits the later one is applied."""
+    lines = program.split("\n")
+    before: dict[int, int] = {}
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.line, edit.start), reverse=True):
+        row = lines[edit.line - 1]
+        if edit.end <= before.get(edit.line, len(row)):
+            before[edit.line] = edit.start
+            lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
+    return "\n".join(lines)
+
+
+def line_diff(before: str, after: str) -> tuple[str, ...]:
+    """The lines that differ between two programs, with `-` before those removed and `+` before those added."""
+    changes = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return tuple(line for number, line in enumerate(changes) if number > 1 and not line.startswith("@@"))
+
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)

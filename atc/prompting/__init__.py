@@ -1,1 +1,464 @@
-"""What the model is asked: the prompt, the conversation after it, and their templates."""
+"""What the model is asked: with which tools, in which words, and again after a failure.
+
+The first prompt has the tools that come into question, written down, and the question last (Eq. 1). What is the same
+for every question comes first, so that an engine that keeps what it has read reads it once. A revision is asked with
+that prompt, then each program with what went wrong (Eq. 2), the oldest of them shortened where that is too long; a help
+may ask otherwise (`atc.help`). All of it is a function of the attempts. The texts are files in `templates/`, which read
+from top to bottom.
+
+Source: ATC paper (arXiv:2405.16533), Eq. 1 and 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, TypeAlias
+
+from atc.fault import Fault
+from atc.knowledge import Knowledge
+from atc.models import Message
+from atc.profile import Profile
+from atc.query import Query
+from atc.solution import Attempt
+from protocols.dataflow.enum_values import mentioned_values
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.documentation import documentation
+from protocols.model import Tool
+from protocols.quoting import one_line
+from protocols.text.prose import estimate
+from protocols.text.words import stem, words
+from sandbox import Limits
+
+if TYPE_CHECKING:
+    from atc.retrieval.demonstrations import Demonstration
+    from protocols.contracts.contract import Contract
+
+__all__ = [
+    "PREFILL",
+    "Leanings",
+    "Offer",
+    "Ranking",
+    "blamed_tool",
+    "conversation",
+    "cut",
+    "described",
+    "example_turns",
+    "fill",
+    "make_offer",
+    "requests_tools",
+    "seen_attempts",
+    "tools_text",
+]
+
+_FOLDER = Path(__file__).parent / "templates"
+
+
+@cache
+def _template(file: Path) -> Template:
+    return Template(file.read_text("utf-8"))
+
+
+def fill(name: str, folder: Path = _FOLDER, /, **values: str) -> str:
+    """Fill `<name>.txt`. A placeholder left without a value is a KeyError, never a hole in the text."""
+    return _template(folder / f"{name}.txt").substitute(values)
+
+
+_OBJECT = "desk."
+"""The object whose methods the examples of functions call."""
+
+
+def example_turns(name: str, tools: Iterable[str] = ()) -> tuple[Message, ...]:
+    """The conversation in `<name>.txt`; a line `=== user` or `=== assistant` begins a turn.
+
+    Args:
+        tools: Those of the prompt; where none is a method of an object, an example of functions has plain ones, too.
+    """
+    return _example(name, any("." in tool for tool in tools))
+
+
+@cache
+def _example(name: str, objects: bool) -> tuple[Message, ...]:
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
+    text = text if objects else text.replace(_OBJECT, "")
+    parts = [part.partition("\n") for part in text.split("=== ") if part]
+    return tuple(Message("user" if role == "user" else "assistant", text.strip()) for role, _, text in parts)
+
+
+_BEFORE = 0.5
+"""Weight of the question before, in a chat."""
+_SPOKEN = 2.0
+"""What a response field counts of which the question has a value, beside word scores of 1 to 4."""
+_SMALL = {"compact": 1_500, "full": 6_000}
+"""Tokens up to which an API is written down whole, the same for all questions, by the form of its documentation."""
+_HINT = re.compile(r"^[ #].*(?: — |: )from \w+\(")
+_SHOW = re.compile(r"^\W*SHOW:(.+)", re.MULTILINE)
+_LEAST = 20
+"""Tokens that a described tool has at least."""
+
+Leanings: TypeAlias = "Callable[[str, ProtocolGraph, bool], Mapping[str, float]]"
+"""What is added to the scores of tools for a text; True where some tools are left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The search for tools, with what is added to their scores: for values that the question has, and by a help."""
+
+    knowledge: Knowledge
+    spoken: Mapping[str, float]
+    leanings: Leanings
+
+    def scores(self, text: str) -> dict[str, float]:
+        """The score of each tool for a text, the best first."""
+        return self.knowledge.candidates.scores(text, self._added(text, False))
+
+    def choose(self, text: str, most: int, *, closed: bool) -> tuple[str, ...]:
+        """As `Candidates.choose`."""
+        return self.knowledge.candidates.choose(text, most, self._added(text, True), closed=closed)
+
+    def _added(self, text: str, choosing: bool) -> dict[str, float]:
+        leanings = self.leanings(text, self.knowledge.graph, choosing)
+        return {name: self.spoken.get(name, 0.0) + leanings.get(name, 0.0) for name in {**self.spoken, **leanings}}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """What a question is asked with: the tools that it may use, and the parts of its first prompt.
+
+    Args:
+        tools: Those that the program may use. ranked: The same, the best for the question first.
+        scores: Of all tools, the best first. details: The tools that are described.
+        speaks_of: Fields of which the question names a value.
+        functions: The text of the tools.
+        ranking: Scores tools for any text.
+        contract: Gives what is known of the responses.
+        callable_tools: Those that a program may call although they were not offered.
+        example: The template of a solved question with which the prompt begins, if any.
+        sections: The texts of a help. solved: Questions like it that were answered before.
+        answer_type: The type of the answer as Python, if any. earlier: What a chat has had before, written down.
+        limits: Those of a program, where the model is to know. shown: What the model asked to see, and what it saw.
+    """
+
+    query: Query
+    tools: tuple[str, ...]
+    ranked: tuple[str, ...]
+    scores: Mapping[str, float]
+    details: tuple[str, ...]
+    speaks_of: Mapping[str, str]
+    functions: str
+    profile: Profile
+    ranking: Ranking
+    contract: Callable[[], Contract]
+    callable_tools: Collection[str]
+    example: str = "examples"
+    sections: tuple[str, ...] = ()
+    solved: tuple[Demonstration, ...] = ()
+    answer_type: str = ""
+    earlier: str = ""
+    limits: Limits | None = None
+    shown: tuple[Message, ...] = ()
+
+    @property
+    def graph(self) -> ProtocolGraph:
+        """The data flow between the tools."""
+        return self.ranking.knowledge.graph
+
+    @property
+    def asked(self) -> str:
+        """The question as the model reads it, with the type of the answer if it has to fit one."""
+        if not self.answer_type:
+            return self.query.text
+        return fill("answer_type", query=self.query.text, type=self.answer_type).strip()
+
+    @property
+    def request(self) -> str:
+        """The question behind the earlier turns of a chat, for a prompt without functions."""
+        return f"{self.earlier}\n\n{self.asked}" if self.earlier else self.asked
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The lines that say where an identifier comes from."""
+        return tuple(line.strip(" #") for line in self.functions.splitlines() if _HINT.search(line))
+
+    def messages(self) -> list[Message]:
+        """The prompt."""
+        text = fill("question", tools=self.with_context(self.functions), query=self.asked)
+        return [
+            self.system,
+            *(example_turns(self.example, self.tools) if self.example else ()),
+            Message("user", text.strip()),
+            *self.shown,
+        ]
+
+    def requested(self, text: str) -> tuple[str, ...]:
+        """The tools that a message asks to see; it may do so once in a question."""
+        match = requests_tools(text)
+        if match is None or self.shown:
+            return ()
+        aliases = self.graph.protocol.aliases
+        named = dict.fromkeys(aliases.get(name, name) for name in re.findall(r"\w+", match[1]))
+        return tuple(name for name in named if name in self.callable_tools and f"def {name}(" not in self.functions)
+
+    def showing(self, names: Sequence[str], template: str = "show") -> Offer:
+        """The offer behind a request for some tools, which are described in answer to it."""
+        tools = map(self.graph.protocol.tool, names)
+        most = self.profile.described_tokens
+        text = tools_text(tools, self.graph, self.profile, sources=self.callable_tools, budget=most)
+        request = Message("assistant", f"SHOW: {', '.join(names)}")
+        answer = Message("user", fill(template, functions=text).strip())
+        return replace(self, details=(*self.details, *names), shown=(*self.shown, request, answer))
+
+    @property
+    def system(self) -> Message:
+        """The rules that a program follows."""
+        full = self.profile.documentation == "full"
+        rules = [fill("solve_full" if full else "solve", today=self.query.today).strip()]
+        if self.limits is not None:
+            calls, seconds = str(self.limits.calls), f"{self.limits.wall:g}"
+            rules.append(fill("limits", calls=calls, seconds=seconds).strip())
+        return Message("system", "\n".join(rules))
+
+    def with_context(self, functions: str) -> str:
+        """A text of functions, and behind it the sections of a help, the solved questions and the earlier turns."""
+        texts = [fill("solved", query=past.query, program=past.program).strip() for past in self.solved]
+        solved = ("Answered before:", *texts) if texts else ()
+        return "\n\n".join([functions, *self.sections, *solved, *([self.earlier] if self.earlier else [])])
+
+    def tokens(self) -> int:
+        """About how many tokens the prompt has."""
+        return sum(estimate(message.content) for message in self.messages())
+
+
+def requests_tools(text: str) -> re.Match[str] | None:
+    """The line in which a message asks to see tools; None where there is none, or a program beside it."""
+    return None if "```" in text else _SHOW.search(text)
+
+
+def make_offer(
+    query: Query,
+    knowledge: Knowledge,
+    profile: Profile,
+    *,
+    most: int,
+    tools: Sequence[str] | None,
+    called: Sequence[str],
+    leanings: Leanings,
+) -> Offer:
+    """Choose the tools for a question, and write them down.
+
+    Args:
+        knowledge: Of the API.
+        profile: What the prompt has, and how long it may be.
+        most: How many tools are offered, beside the producers of their identifiers.
+        tools: Those to offer, and the only ones that may be called; None for the best ones, and any may be called.
+        called: Tools that were called for the questions before in a chat; they are offered as well.
+        leanings: What is added to the scores of tools.
+    """
+    graph = knowledge.graph
+    stems = tuple(map(stem, words(query.text)))
+    speaks_of = mentioned_values(stems, knowledge.vocabulary)
+    ranking = Ranking(knowledge, _spoken(graph, speaks_of), leanings)
+    offered = tools if tools is not None else _chosen(ranking, query, most, profile, called)
+    offered = graph.protocol.with_values(offered)
+    # What is written down whole is the same for every question, and nothing is ranked.
+    text = _described(graph, graph.observations, profile) if len(graph.protocol.tools) == len(offered) else ""
+    whole = profile.stable and 0 < estimate(text) <= _SMALL[profile.documentation]
+    is_full = profile.documentation == "full"
+    scores = dict.fromkeys(offered, 0.0) if whole and is_full else _scores(ranking, query)
+    ranked = tuple(name for name in scores if name in offered)
+    details = ranked[: profile.described]
+    if profile.closure:
+        details = graph.closure(details, offered)
+    if whole:
+        details = tuple(tool.name for tool in graph.protocol.tools)
+        functions = text if is_full else _with_values(text, speaks_of)
+    elif is_full:
+        among = frozenset(offered if tools is not None else scores)
+        described = map(graph.protocol.tool, details)
+        functions = tools_text(described, graph, profile, sources=among, budget=profile.described_tokens)
+        short = [name for name in (ranked if tools is not None else scores) if name not in details]
+        functions = "\n\n".join(filter(None, (functions, _others(graph, tuple(sorted(short)), profile))))
+    else:
+        listed = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
+        functions = tools_text(
+            listed, graph, profile, details=details, speaks_of=speaks_of, preferred=stems, budget=profile.prompt_tokens
+        )
+    before = knowledge.solved_like(query.text, offered) if profile.demonstrations else ()
+    example = ""
+    if profile.example:
+        of_operations = "examples_full" if is_full else "examples"
+        example = "function_examples" if graph.protocol.of_functions else of_operations
+    callable_tools = frozenset(offered if tools is not None else (tool.name for tool in graph.protocol.tools))
+    fixed = (query, offered, ranked, scores, details, speaks_of, functions, profile, ranking)
+    return Offer(*fixed, lambda: knowledge.contract, callable_tools, example=example, solved=before)
+
+
+def _chosen(ranking: Ranking, query: Query, most: int, profile: Profile, called: Sequence[str]) -> list[str]:
+    """The tools to offer; in a chat also those that were called, and the best for the question before."""
+    tools = ranking.knowledge.protocol.tools
+    if len(tools) <= most and ranking.knowledge.retriever is None:  # nothing is searched, and no index is loaded
+        return [tool.name for tool in tools]
+    chosen = dict.fromkeys(ranking.choose(query.text, most, closed=profile.closure))
+    chosen.update(dict.fromkeys(called))
+    for text in query.before[-1:]:
+        chosen.update(dict.fromkeys(ranking.choose(text, max(1, most // 2), closed=profile.closure)))
+    return list(chosen)
+
+
+def _scores(ranking: Ranking, query: Query) -> dict[str, float]:
+    """The score of each tool, the best first; in a chat the question before counts as well: `and who wrote it?`"""
+    scores = ranking.scores(query.text)
+    if not query.before:
+        return scores
+    before = ranking.scores(query.before[-1])
+    total = {name: score + _BEFORE * before[name] for name, score in scores.items()}
+    return dict(sorted(total.items(), key=lambda item: -item[1]))
+
+
+def _spoken(graph: ProtocolGraph, speaks_of: Mapping[str, str]) -> dict[str, float]:
+    """What tools count whose responses have a field of which the question has a value."""
+    return {
+        tool.name: _SPOKEN
+        for tool in graph.protocol.tools
+        if not graph.response_fields(tool.name).keys().isdisjoint(speaks_of)
+    }
+
+
+@lru_cache(maxsize=64)
+def _others(graph: ProtocolGraph, names: tuple[str, ...], profile: Profile) -> str:
+    """Tools in a line each; as many of them as a quarter of the prompt holds, and how many there are besides."""
+    most, listed, lines = profile.prompt_tokens // 4, 0, ""
+    text = documentation(map(graph.protocol.tool, names), graph, details=()).split("\n") if names else []
+    for listed, line in enumerate(text, start=1):
+        if estimate(lines) + estimate(line) > most:
+            listed -= 1
+            break
+        lines += f"{line}\n"
+    left = len(text) - listed
+    lines += f"# {left:,} more are not listed.\n" if left else ""
+    return fill("others", functions=lines).strip() if lines else ""
+
+
+def tools_text(
+    tools: Iterable[Tool],
+    graph: ProtocolGraph,
+    profile: Profile,
+    *,
+    details: Collection[str] | None = None,
+    speaks_of: Mapping[str, str] | None = None,
+    preferred: Collection[str] = (),
+    hints: bool = True,
+    sources: Collection[str] | None = None,
+    budget: int | None = None,
+) -> str:
+    """Tools in the form of a profile: as Python with all that is known of them, or compact.
+
+    Args: as `documentation` and `render` have them; `speaks_of` and `preferred` are of the compact form alone.
+    """
+    hints = hints and profile.hints
+    if profile.documentation == "full":
+        return documentation(tools, graph, details=details, sources=sources if hints else (), budget=budget)
+    from protocols.render import render as compact
+
+    return compact(
+        tools,
+        graph,
+        details=details,
+        speaks_of=speaks_of,
+        preferred=preferred,
+        fields=profile.fields,
+        hints=hints,
+        budget=budget,
+    )
+
+
+def _with_values(text: str, speaks_of: Mapping[str, str]) -> str:
+    """The text of an API, and then the values that a question names."""
+    from protocols.render import PLAIN_NAMES
+
+    values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
+    return "\n\n".join([text, *([fill("values", values=", ".join(values)).strip()] if values else [])])
+
+
+@lru_cache(maxsize=8)
+def _described(graph: ProtocolGraph, observations: int, profile: Profile) -> str:
+    """All tools of an API: the same text until more is known of it; empty where it would be long."""
+    tools = graph.protocol.tools
+    return tools_text(tools, graph, profile) if _LEAST * len(tools) <= _SMALL[profile.documentation] else ""
+
+
+PREFILL = "```python\n"
+_SHORT = 600
+"""Characters of an old turn where the conversation is too long."""
+_ERROR = 1000
+"""Characters of an error, with the reason of a service in it, which has up to 600."""
+_DOCUMENTATION = 800
+"""Tokens of the documentation of one tool."""
+
+
+def conversation(offer: Offer, attempts: Sequence[Attempt], *, naive: bool = False) -> list[Message]:
+    """The messages to ask with after these attempts of a try, oldest first.
+
+    Args:
+        naive: Tell the error text alone.
+    """
+    messages = offer.messages()
+    turn, most = len(messages), offer.profile.prompt_tokens
+    for attempt in seen_attempts(attempts):
+        messages.append(Message("assistant", f"{PREFILL}{attempt.program}\n```"))
+        messages.append(Message("user", _feedback(offer, attempt, naive)))
+    while turn < len(messages) - 2 and estimate("".join(message.content for message in messages)) > most:
+        old = messages[turn]
+        messages[turn] = Message(old.role, cut(old.content, _SHORT, "\n…"))
+        turn += 1
+    return messages
+
+
+def seen_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts without those whose program was put right without the model: it reads the corrected one."""
+    later = (*(attempt.mended for attempt in attempts[1:]), False)
+    return [attempt for attempt, replaced in zip(attempts, later, strict=False) if not replaced]
+
+
+def blamed_tool(attempt: Attempt) -> str | None:
+    """The tool that a revision reads of: the one whose call was rejected, else the one to blame; None without blame."""
+    attribution, run = attempt.attribution, attempt.run
+    if attribution is None or attribution.tool is None:
+        return None
+    rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
+    return rejected or attribution.tool
+
+
+def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
+    """What went wrong with a program, and what is known about it."""
+    fault, tool = attempt.fault, blamed_tool(attempt)
+    assert fault is not None, "an attempt without a fault is not revised"
+    error = described(fault)
+    if naive or tool is None:
+        return fill("reflect_program", query=offer.asked, error=error)
+    documentation = tools_text(
+        [offer.graph.protocol.tool(tool)],
+        offer.graph,
+        offer.profile,
+        sources=offer.callable_tools,
+        budget=_DOCUMENTATION,
+    )
+    details = "\n".join(map(one_line, attempt.details))
+    return fill("reflect", query=offer.asked, error=error, tool=tool, documentation=documentation, known=details)
+
+
+def described(fault: Fault) -> str:
+    """The error as the model reads it; what a program can make as long as it likes is cut."""
+    message, kind = cut(one_line(fault.message), _ERROR, "…"), one_line(fault.type)
+    snippet = [cut(line, _SHORT, "…") for line in fault.snippet.rstrip().split("\n")]
+    text = f"{kind}: {message}" if message else kind
+    return "\n".join([*snippet, text]) if fault.snippet else text
+
+
+def cut(text: str, limit: int, mark: str) -> str:
+    """A text, or its beginning with a mark where it is longer than the limit."""
+    return text if len(text) <= limit else text[:limit].rstrip() + mark

@@ -17,7 +17,7 @@ from atc.evidence import judge
 from atc.fault import Fault
 from atc.models import Message
 from atc.program.source import extract, fenced
-from atc.prompting import templates
+from atc.prompting import fill
 from atc.session import NO_ATTRIBUTION, TryEnded
 from atc.solution import Attempt
 from benchmarks.methods.actions import read_answer
@@ -75,7 +75,7 @@ def _run_snippet(trial: MethodTry, snippet: str) -> str:
     trial.session.emit(FaultFound(trial.session.number, fault, NO_ATTRIBUTION))
     trial.session.record(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
-    return templates.render("codeact_failed", error=truncate(one_line(f"{fault.type}: {fault.message}{where}"))).strip()
+    return fill("codeact_failed", error=truncate(one_line(f"{fault.type}: {fault.message}{where}"))).strip()
 
 
 def _reuse_records(earlier_run: Run | None, run: Run) -> Run:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from atc.models import Message
-from atc.prompting import templates
+from atc.prompting import fill
 from benchmarks.methods.actions import read_answer, unknown_function
 from benchmarks.methods.budget import RESULT
 from benchmarks.methods.method_try import MethodTry, conversation, correction, method
@@ -29,7 +29,7 @@ _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILI
 @method()
 def conagents(trial: MethodTry) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
-    lead = templates.render("conagents_ground", tools=trial.functions(), today=trial.query.today)
+    lead = fill("conagents_ground", tools=trial.functions(), today=trial.query.today)
     messages = conversation(lead, f"Question: {trial.offer.asked}")
     results: list[str] = []
     while True:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from atc.prompting import templates
+from atc.prompting import fill
 from atc.search_tree import SearchNode
 from atc.session import TryEnded
 from benchmarks.methods.method_try import MethodTry, method
@@ -76,7 +76,7 @@ def _expand(search: Search, branch: Branch) -> None:
 def tried_text(siblings: Sequence[SearchNode]) -> str:
     """What the model reads of earlier siblings; empty without any."""
     lines = [line for node in siblings for line in summarize(node)]
-    return templates.render("dfsdt_otherwise", tried="\n".join(lines)).strip() if lines else ""
+    return fill("dfsdt_otherwise", tried="\n".join(lines)).strip() if lines else ""
 
 
 def summarize(node: SearchNode) -> list[str]:
@@ -124,4 +124,4 @@ def _published_text(branch: Branch, siblings: Sequence[SearchNode]) -> str:
         return ""
     last = branch.messages[-1].content if branch.node else ""
     tried = "\n".join(json.dumps(call, ensure_ascii=False) for call in calls)
-    return templates.render("dfsdt_otherwise_compat", tried=tried, last=last).strip()
+    return fill("dfsdt_otherwise_compat", tried=tried, last=last).strip()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from atc.models import Completion, Message
 from atc.models.base import FunctionSpec, Layout
-from atc.prompting import templates
+from atc.prompting import fill
 from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, read_action, read_answer
 from benchmarks.methods.budget import OBSERVATION
@@ -122,8 +122,8 @@ class TextDialogue(Dialogue):
         functions = trial.functions(bare=True)
         for published, name in function_names(trial, True).items():
             functions = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", published, functions)
-        question = templates.render("question", tools=functions, query=trial.offer.request)
-        instruction = templates.render("search_compat", today=trial.query.today)
+        question = fill("question", tools=functions, query=trial.offer.request)
+        instruction = fill("search_compat", today=trial.query.today)
         return [Message("system", instruction.strip()), Message("user", question.strip())]
 
     def read(self, completion: Completion) -> Reading:

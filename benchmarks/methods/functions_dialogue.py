@@ -8,7 +8,7 @@ from typing import Any
 
 from atc.models import Completion, Message
 from atc.models.base import FunctionCall, FunctionSpec
-from atc.prompting import templates
+from atc.prompting import fill
 from atc.search_tree import SearchStep
 from benchmarks.methods.actions import FINISH, GIVE_UP, Action, BadActionError
 from benchmarks.methods.dialogue import PUBLISHED_FINISH, Dialogue, Reading, function_names
@@ -75,7 +75,7 @@ class FunctionsDialogue(Dialogue):
         instruction = trial.instruction("functions_compat" if self._compat else "functions")
         query = trial.offer.request
         if not self._compat:
-            query = templates.render("question", tools=trial.functions(), query=trial.offer.asked)
+            query = fill("question", tools=trial.functions(), query=trial.offer.asked)
         return [Message("system", instruction), Message("user", query.strip())]
 
     def read(self, completion: Completion) -> Reading:

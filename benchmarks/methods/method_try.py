@@ -14,8 +14,7 @@ from atc.fault import Fault
 from atc.models import Completion, Message, Usage
 from atc.models.base import FunctionSpec, Layout
 from atc.modes import Mode
-from atc.prompting import templates
-from atc.prompting.prompt import Offer, tools_text
+from atc.prompting import Offer, example_turns, fill, tools_text
 from atc.query import Query
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt
@@ -56,7 +55,7 @@ def conversation(instruction: str, request: str) -> list[Message]:
 
 def correction(reply: str, template: str, **values: str) -> list[Message]:
     """A reply of no use, and what the model is told of it."""
-    return [Message("assistant", reply or "…"), Message("user", templates.render(template, **values).strip())]
+    return [Message("assistant", reply or "…"), Message("user", fill(template, **values).strip())]
 
 
 class MethodTry:
@@ -126,9 +125,7 @@ class MethodTry:
         """
         details, profile = self.offer.details, self.offer.profile
         if profile.documentation == "full" and not bare:
-            of_programs, of_actions = (
-                templates.render(name, functions="").strip() for name in ("others", "others_step")
-            )
+            of_programs, of_actions = (fill(name, functions="").strip() for name in ("others", "others_step"))
             return self.offer.with_context(self.offer.functions.replace(of_programs, of_actions))
         text = tools_text(
             map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
@@ -144,17 +141,17 @@ class MethodTry:
 
     def begin(self, prompt: str, examples: str, **values: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
-        question = templates.render("question", tools=self.functions(), query=self.offer.asked)
+        question = fill("question", tools=self.functions(), query=self.offer.asked)
         return [
             Message("system", self.instruction(prompt, **values)),
-            *templates.turns(examples),
+            *example_turns(examples),
             Message("user", question.strip()),
         ]
 
     def instruction(self, prompt: str, **values: str) -> str:
         """The text of an instruction, with the day and the limits in it."""
         limits = {"messages": str(self.messages), "output": str(self.search.max_observation)}
-        return templates.render(prompt, today=self.query.today, **limits, **values).strip()
+        return fill(prompt, today=self.query.today, **limits, **values).strip()
 
     def ask(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300) -> str:
         """What the model says. Raises: as `ask_message`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from atc.assist.small import plans_of
 from atc.evidence import judge
-from atc.program.sketch import sketch
+from atc.program.plan import sketch
 from atc.session import TryEnded
 from benchmarks.methods.call_path import check_health
 from benchmarks.methods.method_try import MethodTry, method

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from atc.models import Message
-from atc.prompting import templates
+from atc.prompting import fill
 from benchmarks.methods.actions import read_answer
 from benchmarks.methods.budget import RESULT
 from benchmarks.methods.method_try import MethodTry, conversation, correction, method
@@ -27,7 +27,7 @@ MOST_SELECTED = 2
 @method()
 def restgpt(trial: MethodTry) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
-    plan = templates.render("restgpt_plan", title=trial.protocol.title, today=trial.query.today)
+    plan = fill("restgpt_plan", title=trial.protocol.title, today=trial.query.today)
     messages = conversation(plan, f"Question: {trial.offer.request}")
     results: list[str] = []
     while True:
@@ -65,8 +65,8 @@ def _execute_step(trial: MethodTry, task: str, earlier_results: list[str]) -> st
 
 def _select_tools(trial: MethodTry, task: str, results: list[str]) -> list[str]:
     """The functions for a task, in the order of their calls; requested once more where none is named."""
-    request = templates.render("restgpt_select_task", known=render_results(results), task=task)
-    messages = conversation(templates.render("restgpt_select", tools=trial.functions()), request)
+    request = fill("restgpt_select_task", known=render_results(results), task=task)
+    messages = conversation(fill("restgpt_select", tools=trial.functions()), request)
     for _ in range(2):
         reply = trial.ask(messages, max_tokens=80)
         selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in trial.tools]

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from atc.models import Message
-from atc.prompting import templates
-from atc.prompting.prompt import tools_text
+from atc.prompting import fill, tools_text
 from benchmarks.methods.actions import Action, BadActionError, read_action
 from benchmarks.methods.call_path import Observation
 from benchmarks.methods.method_try import MethodTry, conversation, correction
@@ -36,8 +35,8 @@ def execute_task(trial: MethodTry, tool: str, task: str, results: Sequence[str],
     offer = trial.offer
     tools = [trial.protocol.tool(tool)]
     documentation = tools_text(tools, trial.graph, offer.profile, speaks_of=offer.speaks_of, budget=800)
-    text = templates.render("role_call_task", documentation=documentation, known=render_results(results), task=task)
-    messages = conversation(templates.render("role_call", today=trial.query.today), text)
+    text = fill("role_call_task", documentation=documentation, known=render_results(results), task=task)
+    messages = conversation(fill("role_call", today=trial.query.today), text)
     while True:
         action = _write_call(trial, tool, messages)
         if action is None:
@@ -48,7 +47,7 @@ def execute_task(trial: MethodTry, tool: str, task: str, results: Sequence[str],
         if corrections == 0:
             return observation.text, False
         corrections -= 1
-        messages.append(Message("user", templates.render("role_call_failed", error=observation.text).strip()))
+        messages.append(Message("user", fill("role_call_failed", error=observation.text).strip()))
 
 
 def _write_call(trial: MethodTry, tool: str, messages: list[Message]) -> Action | None:
@@ -70,6 +69,6 @@ def _read_result(trial: MethodTry, task: str, action: Action, observation: Obser
     if observation.shortened and observation.call is not None:
         room = max(trial.search.max_observation, trial.offer.profile.prompt_tokens // 4)
         reply = render_value(trial.api.replies[observation.call], room, trial.wanted)
-    text = templates.render("role_read_task", query=trial.query.text, task=task, call=str(action), reply=reply)
-    messages = conversation(templates.render("role_read"), text)
+    text = fill("role_read_task", query=trial.query.text, task=task, call=str(action), reply=reply)
+    messages = conversation(fill("role_read"), text)
     return " ".join(trial.ask(messages, max_tokens=_READ_TOKENS).split())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atc.models import Completion, Message
-from atc.prompting import templates
+from atc.prompting import fill
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep, path_to
 from atc.session import TryEnded
 from benchmarks.methods.actions import FINISH, Action, BadActionError
@@ -96,7 +96,7 @@ class Search:
         asked = self.dialogue.with_note(branch.messages, tried) if tried else list(branch.messages)
         is_last = self._is_last(branch)
         if is_last:
-            asked = self.dialogue.with_note(asked, templates.render("search_last").strip())
+            asked = self.dialogue.with_note(asked, fill("search_last").strip())
         turns: list[Message] = []
         node = SearchNode(
             len(self.trial.session.state.tree) + 1, branch.node, "", tried=tried, trial=self.trial.session.state.trial
@@ -213,7 +213,7 @@ class Search:
                     return None
                 if (step.name, step.arguments) == (action.name, action.arguments) and step.call is not None:
                     text = json.dumps(dict(action.arguments), ensure_ascii=False, default=str)
-                    observation = templates.render("repeated_call").strip()
+                    observation = fill("repeated_call").strip()
                     return SearchStep(action.name, action.arguments, text, observation)
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from atc.models.prices import Prices
+from atc.costs import Prices
 from benchmarks.report.figures import Figures, Group, figures, measures
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Difference, difference

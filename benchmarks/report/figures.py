@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.models.prices import Price
+from atc.costs import Price
 from atc.modes import LOOP
 from benchmarks.report.manipulation_tables import MANIPULATION
 from benchmarks.report.runs import RunFolder, TaskRecord

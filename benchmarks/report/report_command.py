@@ -67,8 +67,8 @@ def report(
     """
     if not folders and not with_paper:
         raise click.UsageError("Missing argument 'DIR...' (or --paper).")
+    from atc.costs import read_prices
     from atc.files import to_json, write_text
-    from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
     from benchmarks.report.page import page
     from benchmarks.report.published import published

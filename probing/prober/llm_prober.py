@@ -12,7 +12,7 @@ from pathlib import Path
 
 from atc.models import Message, Model
 from atc.program.source import extract
-from atc.prompting import templates
+from atc.prompting import fill
 from probing.prober.observations import Observations
 from probing.prober.programs import unprovided_arguments
 from protocols.dataflow.graph import ProtocolGraph
@@ -124,4 +124,4 @@ class LLMProber:
 
 
 def _fill(name: str, /, **values: str) -> str:
-    return templates.render(name, _FOLDER, **values).strip()
+    return fill(name, _FOLDER, **values).strip()

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from atc.program.plan import Call, Plan, Step, literal
-from atc.program.sketch import sketch
+from atc.program.plan import Call, Plan, Step, literal, sketch
 from probing.prober.identifiers import is_value, linked_identifiers, reference_of
 from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text

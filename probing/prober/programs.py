@@ -20,8 +20,8 @@ from atc.program.plan import (
     Step,
     literal,
     parts,
+    sketch,
 )
-from atc.program.sketch import sketch
 from probing.prober.chain import steps_to
 from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observations import Observations

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from atc.program.source import calls_of, parsed
-from atc.program.tree import called_name, nodes_of
+from atc.program.source import called_name, calls_of, nodes_of, parsed
 from probing.prober.values import renumbered
 from protocols.model import Tool
 from protocols.schema_fields import type_of

@@ -10,7 +10,7 @@ import pytest
 
 from atc import Agent, check_program, run_program
 from atc.apps.toolset import open_toolset
-from atc.wording import in_words_of_flags, worded
+from atc.options import in_words_of_flags, worded
 from protocols import UsageError
 from tests.atc_command import atc
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atc.apps.saved.tools import load_saved
-from atc.models.prices import read_prices
+from atc.costs import read_prices
 from atc.models.replay import ReplayModel
 from atc.profile import open_profile
 from protocols.combined import load_specs

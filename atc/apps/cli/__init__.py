@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc._siblings import SIBLINGS, claim
 from atc.apps.cli.help_pages import HelpGroup, page_width
+from atc.doors import SIBLINGS, claim
 from protocols.errors import ATCError, UsageError
 from protocols.extras import missing_extra
 from protocols.quoting import visible
@@ -164,7 +164,7 @@ class LazyGroup(HelpGroup):
         try:
             return super().main(*args, **options)
         except SystemExit as end:
-            models = sys.modules.get("atc.engines.unfinished")
+            models = sys.modules.get("atc.engines.local")
             if models is not None and models.any_running():
                 sys.stdout.flush()
                 sys.stderr.flush()
@@ -177,7 +177,7 @@ class LazyGroup(HelpGroup):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-        from atc.wording import in_words_of_flags
+        from atc.options import in_words_of_flags
 
         try:
             with in_words_of_flags():

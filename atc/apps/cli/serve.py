@@ -63,9 +63,9 @@ def serve(options: _Options) -> None:
     if options.key_file is not None and options.key_file.stat().st_mode & 0o077:
         say(f"warning: others may read {options.key_file}; chmod 600 {options.key_file}")
     if keys is not None and keys.limit_cost:
+        from atc.costs import read_prices
         from atc.engines.names import identity
         from atc.models import default_model
-        from atc.models.prices import read_prices
 
         prices = read_prices(Path(options.agent.prices) if options.agent.prices is not None else None)
         prices.required(identity(str(options.agent.model or default_model())))

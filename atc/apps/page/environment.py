@@ -17,8 +17,8 @@ from markupsafe import Markup
 from pydantic import TypeAdapter
 
 from atc.apps.tui.nodes import end_text, step_signature, stretches, trials
-from atc.models.prices import dollars
-from atc.program.edits import line_diff
+from atc.costs import dollars
+from atc.program.source import line_diff
 from atc.search_tree import SearchNode
 from atc.solution import Solution
 from protocols.json_path import readable_path

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atc.program.def_use import DefUse, calling
-from atc.program.source import calls_of
-from atc.program.tree import called_tool
+from atc.program.source import called_tool, calls_of
 from protocols.json_path import Step, readable_path
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import items_of, properties_of, resolve, type_of

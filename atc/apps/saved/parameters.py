@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from atc.diagnosis.provenance import ArgumentFlow
 from atc.program.def_use import DefUse
-from atc.program.tree import called_tool, nodes_of
+from atc.program.source import called_tool, nodes_of
 from protocols.model import Parameter, Protocol
 from protocols.schema_fields import type_of
 from protocols.text.entities import read_entities

@@ -15,7 +15,7 @@ from functools import partial
 from atc.apps.server.compute_turn import ComputeTurn
 from atc.apps.server.messages import Message, PlanAsked
 from atc.apps.tui.plan import plan_review
-from atc.interruption import Interruption
+from atc.background import Interruption
 from sandbox.egress.write_plan import WritePlan
 
 __all__ = ["PLAN_SECONDS", "PlanApproval"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from atc.question_limits import QuestionLimits
+from atc.costs import QuestionLimits
 from protocols.errors import UsageError
 from protocols.private_files import read_bounded
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from atc.question_limits import QuestionLimits
+from atc.costs import QuestionLimits
 
 __all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "PlanAnswer", "PlanAsked", "Postponed"]
 __all__ += ["Ready", "Refused"]

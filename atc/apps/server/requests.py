@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from atc.costs import QuestionLimits
 from atc.modes import parse
-from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 from sandbox.egress.bind import unique_names
 

@@ -22,10 +22,9 @@ from atc.apps.server.settings import GRACE, ServerSettings
 from atc.apps.server.solver import ended_with
 from atc.apps.server.store import RequestStore, StoredSolve
 from atc.apps.unsolved import unsolved
+from atc.costs import QuestionLimits, read_prices
 from atc.engines.names import identity
 from atc.models import default_model
-from atc.models.prices import read_prices
-from atc.question_limits import QuestionLimits
 
 __all__ = ["LiveSolve", "SolveService"]
 

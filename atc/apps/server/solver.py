@@ -36,12 +36,12 @@ from atc.apps.server.messages import (
 from atc.apps.server.model_queue import queued
 from atc.apps.server.settings import ServerSettings
 from atc.apps.unsolved import unsolved
+from atc.background import Interruption
 from atc.engines.names import identity
 from atc.events import Event, EventSink, SolveEnded
-from atc.interruption import Interruption
 from atc.models import Model, default_model, open_model
+from atc.options import in_words_of_flags
 from atc.resume import recorded_solution
-from atc.wording import in_words_of_flags
 from protocols.choice import choose
 from protocols.combined import load_specs
 from protocols.errors import ATCError

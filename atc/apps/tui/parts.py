@@ -12,9 +12,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from atc.apps.tui.text import first_line, value_text
+from atc.costs import dollars
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
-from atc.models.prices import dollars
 from atc.solution import Solution, Standing
 from protocols.json_path import readable_path
 from protocols.quoting import one_line, shorten, visible

@@ -13,7 +13,7 @@ from atc.assist.check.stubs import Stubs, write_stubs
 from atc.assist.check.type_checker import CheckerError, CheckerReport, run_checker
 from atc.assist.language.question import Question
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import full_name, nodes_of
+from atc.program.source import full_name, nodes_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import ProgramRefused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from atc.program.edits import Edit
+from atc.program.source import Edit
 from protocols.json_path import Step
 
 __all__ = ["Diagnostic", "Edit", "Rule"]

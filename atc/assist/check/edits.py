@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from atc.assist.check.diagnostic import Diagnostic
-from atc.program.edits import edited
-from atc.program.source import parsed
+from atc.program.source import edited, parsed
 
 __all__ = ["apply_edits", "fix_syntax"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from atc.assist.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.assist.language.question import Question
 from atc.fault import Attribution, Fault
-from atc.program.plan import Literal, Plan, Step
-from atc.program.sketch import sketch
+from atc.program.plan import Literal, Plan, Step, sketch
 from atc.program.source import called
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph

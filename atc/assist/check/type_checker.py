@@ -20,8 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from atc.assist.check.stubs import Stubs
-from atc.program.edits import Edit, edited
-from atc.program.tree import nodes_of
+from atc.program.source import Edit, edited, nodes_of
 from protocols.errors import ATCError
 from protocols.installed_from import packages_command
 

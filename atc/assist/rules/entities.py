@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from atc.assist.rules.inspection import Inspection
-from atc.diagnosis.provenance import lookup
-from atc.evidence.answers import Finding, failed, name_of
-from atc.evidence.traced_run import lists_in
+from atc.diagnosis.provenance import failed, lists_in, lookup
+from atc.evidence.answers import Finding, name_of
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, fold, words

@@ -8,9 +8,8 @@ from collections.abc import Collection
 from functools import cached_property, lru_cache
 
 from atc.assist.language.question import Question
-from atc.evidence.traced_run import TracedRun
-from atc.program.source import calls_of
-from atc.program.tree import nodes_of
+from atc.diagnosis.provenance import TracedRun
+from atc.program.source import calls_of, nodes_of
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.schema_fields import fields
 from protocols.text.words import fold, stem, words

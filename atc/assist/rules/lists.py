@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from atc.assist.rules.inspection import Inspection
+from atc.diagnosis.provenance import lists_in, orders
 from atc.evidence.answers import Finding, name_of
-from atc.evidence.traced_run import lists_in, orders
 from atc.program.choices import choices, compares
 from protocols.json_path import Step, leaves, subscripts
 from protocols.text.word_lists import NAMES, TEXTS

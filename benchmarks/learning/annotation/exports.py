@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from atc import Agent
-from atc.prompting.conversation import PREFILL
-from atc.prompting.prompt import Offer
+from atc.prompting import PREFILL, Offer
 from benchmarks.learning.annotation.solved import SolvedQuery
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.answer_files import published_answer

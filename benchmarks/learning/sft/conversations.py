@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from atc.models import Message
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from protocols.errors import UsageError
 
 __all__ = ["Render", "TrainingConversation", "read_conversation", "renderer"]

@@ -1,7 +1,7 @@
 """The form that the ToolLLaMA weights were trained on: how functions are described, and how a message makes a call.
 
 A message is `Thought: …`, `Action: NAME` and `Action Input: JSON`, a line or more each. Functions stand in the system
-text, as the text of a Python list. `atc.models.role_layout` writes the conversation.
+text, as the text of a Python list. `atc.models.chat_format` writes the conversation.
 
 The sentences are our own. Weights want those that they were trained with: `published_prompt` takes them from a released
 file, which the user has.

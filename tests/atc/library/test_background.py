@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from atc import Agent, Event, EventSink, ModelProgress, Progress, SolveEnded, SolveStarted, Usage, background
-from atc.interruption import Interruption
+from atc.background import Interruption
 from atc.models import Completion, Message
 from atc.models.base import ModelBase, ModelRequest
 from atc.solution import Solution

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atc import Agent
-from atc.turns import Turn, conversation_so_far
+from atc.chat import Turn, conversation_so_far
 from protocols.errors import UsageError
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI

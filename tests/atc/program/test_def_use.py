@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name
+from atc.program.source import called_name
 from protocols.json_path import subscripts
 
 

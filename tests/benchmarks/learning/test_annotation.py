@@ -15,7 +15,7 @@ from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from atc.models import Completion, Usage
 from atc.models.base import ModelBase, ModelRequest
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from atc.options import SearchSettings
 from benchmarks.learning.sft.conversations import read_conversation, renderer
 from benchmarks.methods.formats.toolllama import read_message

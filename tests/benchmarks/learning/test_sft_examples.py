@@ -10,7 +10,7 @@ import pytest
 from atc.engines.gguf_metadata import read_metadata
 from atc.engines.pretrained import find_base, load_tokenizer
 from atc.models import Message
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
 from benchmarks.methods.formats.toolllama import write_message
 from protocols.errors import UsageError

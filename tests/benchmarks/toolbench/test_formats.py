@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from atc.models import Message
-from atc.models.role_layout import role_prompt
+from atc.models.chat_format import role_prompt
 from benchmarks.methods.actions import BadActionError
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.formats.toolllama import ToolLlamaPrompt

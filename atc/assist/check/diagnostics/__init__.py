@@ -15,7 +15,7 @@ from atc.assist.check.diagnostics.subject import Subject
 from atc.assist.check.diagnostics.values import describe_value
 from atc.assist.check.function_stubs import NAMESPACE
 from atc.assist.check.type_checker import CheckerReport
-from atc.program.tree import nodes_of
+from atc.program.source import nodes_of
 
 __all__ = ["Subject", "describe_reports"]
 

@@ -11,8 +11,7 @@ from atc.assist.check.diagnostic import Diagnostic, Edit
 from atc.assist.check.diagnostics.subject import CLASS, Subject, is_misspelled, listed
 from atc.assist.check.stubs import ResponseObject
 from atc.assist.check.type_checker import CheckerReport
-from atc.program.source import calls_of, subscripts_at
-from atc.program.tree import nodes_of
+from atc.program.source import calls_of, nodes_of, subscripts_at
 from protocols.json_path import Step, subscripts
 from protocols.text.words import abbreviated_names, noun_of
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from atc.assist.check.diagnostic import Diagnostic, Edit, Rule
 from atc.assist.check.diagnostics.subject import Subject
 from atc.assist.check.type_checker import CheckerReport
-from atc.program.tree import nodes_of
+from atc.program.source import nodes_of
 from protocols.model import Tool
 from protocols.text.words import name_similarity
 

@@ -11,7 +11,7 @@ from atc.assist.check.diagnostic import Diagnostic, Edit, Rule
 from atc.assist.check.stubs import Stubs
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.def_use import DefUse
-from atc.program.tree import assigned_names, called_tool, nodes_of
+from atc.program.source import assigned_names, called_tool, nodes_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step

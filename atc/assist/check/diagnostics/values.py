@@ -14,7 +14,7 @@ from atc.assist.check.function_stubs import namespaces
 from atc.assist.check.stubs import ResponseObject
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.def_use import Definition
-from atc.program.tree import nodes_of
+from atc.program.source import nodes_of
 from protocols.json_path import subscripts
 from protocols.model import Tool
 from protocols.text.words import is_identifier

@@ -7,8 +7,7 @@ from functools import cache
 
 from atc.assist.language.question import Question
 from atc.assist.planning.planner import plans, steps_to
-from atc.program.plan import Plan
-from atc.program.sketch import sketch
+from atc.program.plan import Plan, sketch
 from benchmarks.tasks.datasets import open_dataset
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph

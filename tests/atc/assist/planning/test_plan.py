@@ -25,8 +25,8 @@ from atc.program.plan import (
     Step,
     literal,
     reads,
+    sketch,
 )
-from atc.program.sketch import sketch
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 
