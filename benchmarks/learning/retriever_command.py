@@ -83,7 +83,7 @@ def _read_corpus(files: Iterable[Path]) -> tuple[list[ToolDocument], list[Retrie
 def _write_card(folder: Path, facts: Mapping[str, Any], settings: str) -> None:
     """Write the facts as `training.json`, and `README.md`, into the folder of an encoder."""
     from atc.files import write_json, write_text
-    from benchmarks.toolbench.retrieval.encoder_card import FACTS
+    from benchmarks.toolbench.retrieval.retriever_figures import FACTS
 
     write_json(folder / FACTS, facts)
     card = Template(Path(__file__).with_name("encoder_card.txt").read_text("utf-8")).substitute(

@@ -146,9 +146,9 @@ def annotate(options: _AnnotateOptions) -> None:
 def _simulated(queries: Path, seed: int, stack: ExitStack) -> str:
     """The base URL of a server that simulates the APIs of queries."""
     from benchmarks.toolbench.server.catalogue import Catalogue
-    from benchmarks.toolbench.server.simulated import simulated_server
+    from benchmarks.toolbench.server.virtual_server import simulated_server
 
-    return stack.enter_context(simulated_server(Catalogue([queries]), seed))
+    return stack.enter_context(simulated_server(Catalogue([queries]), seed)).start()
 
 
 def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettings:

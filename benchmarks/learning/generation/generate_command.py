@@ -139,13 +139,13 @@ def _catalogue(sources: tuple[Path, ...]) -> Catalogue:
 
 def _server(options: _GenerateOptions, catalogue: Catalogue, stack: ExitStack) -> Upstream | None:
     """What calls are tried against; None leaves that check out, and says so."""
-    from benchmarks.toolbench.server.simulated import simulated_server
     from benchmarks.toolbench.server.upstream import Upstream
+    from benchmarks.toolbench.server.virtual_server import simulated_server
 
     if options.server:
         return Upstream(options.server)
     if options.simulate:
-        return Upstream(stack.enter_context(simulated_server(catalogue, options.seed)))
+        return Upstream(stack.enter_context(simulated_server(catalogue, options.seed)).start())
     say("warning: no call is tried; add --simulate or --server URL")
     return None
 

@@ -43,6 +43,11 @@ class _Node:
     expand_num: int = 0
     children: list[_Node] = field(default_factory=list)
 
+    def grow(self, kind: str, text: str, observation: str = "", code: int | None = None) -> _Node:
+        """Add a child."""
+        self.children.append(_Node(kind, text, self, observation, code))
+        return self.children[-1]
+
     def path(self) -> list[_Node]:
         """The nodes from below the root to this one."""
         return [*self.above.path(), self] if self.above is not None else []
@@ -151,32 +156,13 @@ def published_answer(
     return {**shared, "try_count": len(trys), "trys": trys, "forward_args": limits}
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A message of a search: its place in the tree, its thought, and its calls as name, arguments, result and code."""
+def _messages(solution: Mapping[str, Any], published: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """The messages of a solution, their `calls` as name, arguments, result and code.
 
-    id: int
-    parent: int
-    trial: int
-    thought: str
-    calls: tuple[tuple[str, str, str, int], ...]
-    outcome: str
-
-
-def _messages(solution: Mapping[str, Any], published: Mapping[str, str]) -> list[_Message]:
-    """The messages of a solution; of a program each call of the last attempt is one, and so is its answer."""
+    Of a program each call of the last attempt is one, and so is its answer.
+    """
     if solution["tree"]:
-        return [
-            _Message(
-                node["id"],
-                node["parent"],
-                node["trial"],
-                node["thought"],
-                tuple(_call_of(step, published) for step in node["steps"]),
-                node["outcome"],
-            )
-            for node in solution["tree"]
-        ]
+        return [{**node, "calls": [_call_of(step, published) for step in node["steps"]]} for node in solution["tree"]]
     calls = [
         (
             published.get(call["tool"], str(call["tool"])),
@@ -188,7 +174,8 @@ def _messages(solution: Mapping[str, Any], published: Mapping[str, str]) -> list
     ]
     if solution["answer"] is not None:
         calls.append((_FINISH, _finish_text("give_answer", solution["answer"]), _ACCEPTED, 3))
-    return [_Message(number, number - 1, 1, "", (call,), "") for number, call in enumerate(calls, start=1)]
+    empty = {"trial": 1, "thought": "", "outcome": ""}
+    return [{**empty, "id": number, "parent": number - 1, "calls": [call]} for number, call in enumerate(calls, 1)]
 
 
 def _call_of(step: Mapping[str, Any], published: Mapping[str, str]) -> tuple[str, str, str, int]:
@@ -206,24 +193,20 @@ def _finish_text(kind: str, answer: object = None) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _grow(messages: Sequence[_Message]) -> list[_Node]:
+def _grow(messages: Sequence[Mapping[str, Any]]) -> list[_Node]:
     """The root of each try, with the nodes of its messages below it."""
     roots: dict[int, _Node] = {}
     ends: dict[int, _Node] = {}
     for message in messages:
-        root = roots.setdefault(message.trial, _Node("Action Input", ""))
-        end = ends.get(message.parent, root)
-        steps: list[tuple[str, str, str, int | None]] = []
-        steps += [("Thought", message.thought, "", None)] if message.thought or not message.calls else []
-        for name, arguments, observation, code in message.calls:
-            steps += [("Action", name, "", None), ("Action Input", arguments, observation, code)]
-        for kind, text, observation, node_code in steps:
-            node = _Node(kind, text, end, observation, node_code)
-            end.children.append(node)
-            end = node
-        end.expand_num = message.id
-        end.pruned = message.outcome in ("give_up", "depth", "error", "limit")
-        ends[message.id] = end
+        root = roots.setdefault(message["trial"], _Node("Action Input", ""))
+        end = ends.get(message["parent"], root)
+        if message["thought"] or not message["calls"]:
+            end = end.grow("Thought", message["thought"])
+        for name, arguments, observation, code in message["calls"]:
+            end = end.grow("Action", name).grow("Action Input", arguments, observation, code)
+        end.expand_num = message["id"]
+        end.pruned = message["outcome"] in ("give_up", "depth", "error", "limit")
+        ends[message["id"]] = end
     return list(roots.values()) or [_Node("Action Input", "")]
 
 

@@ -24,6 +24,7 @@ from protocols.model import Envelope, Protocol, Tool
 from protocols.private_files import read_whole
 
 __all__ = [
+    "ENDPOINTS",
     "RecordName",
     "ToolQuery",
     "query_gaps",
@@ -35,7 +36,7 @@ __all__ = [
 
 _MOST_BYTES = 1 << 30
 """Of a file of queries, which holds the records of all their tools: more than other files of JSON may have."""
-_ENDPOINTS = ("virtual", "rapidapi")
+ENDPOINTS = ("virtual", "rapidapi")
 """The endpoints of the published protocol, the usual one first."""
 
 _TITLE_TOOLS = 6
@@ -149,7 +150,7 @@ def served_protocol(query: ToolQuery, server: str) -> Protocol:
 def split_server(server: str) -> tuple[str, str]:
     """The base URL of a virtual API server, and its endpoint: the one that the URL ends with, else `virtual`."""
     base, _, endpoint = server.rstrip("/").rpartition("/")
-    return (base, endpoint) if endpoint in _ENDPOINTS else (server.rstrip("/"), _ENDPOINTS[0])
+    return (base, endpoint) if endpoint in ENDPOINTS else (server.rstrip("/"), ENDPOINTS[0])
 
 
 def query_gaps(query: ToolQuery) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,8 +27,9 @@ from protocols.errors import UsageError
 from protocols.private_files import make_private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from benchmarks.toolbench.evaluation.judge import Judge
     from benchmarks.toolbench.evaluation.sources import JudgedRun
 
 __all__ = ["evaluate"]
@@ -150,16 +152,15 @@ def pass_rate(options: _PassOptions) -> None:
     run = open_answers(options.run)
     ids = _ids(options.ids, [run])
     times = options.times or TIMES[options.edition]
-    prompts = pass_prompts(options.edition)
-    names: dict[str, Any] = {"method": run.method, "subset": run.subset}
-    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}) as evaluation:
-        judge = evaluation.judge
+    with _opened_judge(options) as judge:
         steps = judge_run(run, ids, judge, options.edition, times, options.compat, options.workers)
-        queries = evaluation.watch(steps, len(ids))
-        if options.compat:
-            queries = flip_coins(queries)
-        write_judgements(options.out, run.subset, run.method, queries, options.compat)
-        evaluation.finish(judged_summary(queries, options.compat), "PassRate")
+        queries = _watched(steps, len(ids))
+    if options.compat:
+        queries = flip_coins(queries)
+    write_judgements(options.out, run.subset, run.method, queries, options.compat)
+    names = {"method": run.method, "subset": run.subset, "edition": options.edition, "times": times}
+    figures = judged_summary(queries, options.compat)
+    _finish(options, {**figures, **names, "measure": "PassRate"}, pass_prompts(options.edition))
 
 
 @evaluate.command("win-rate", epilog=_EPILOG)
@@ -183,14 +184,13 @@ def win_rate(options: _WinOptions) -> None:
         )
     ids = _ids(options.ids, [reference, candidate])
     times = options.times or WIN_TIMES
-    prompts = win_prompts(options.edition)
-    names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
-    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}) as evaluation:
-        judge = evaluation.judge
+    with _opened_judge(options) as judge:
         steps = compare_runs(reference, candidate, ids, judge, options.edition, times, options.compat, options.workers)
-        compared = evaluation.watch(steps, len(ids))
-        write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
-        evaluation.finish(compared_summary(compared, options.compat), "WinRate")
+        compared = _watched(steps, len(ids))
+    write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
+    names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
+    names |= {"edition": options.edition, "times": times, "measure": "WinRate"}
+    _finish(options, {**compared_summary(compared, options.compat), **names}, win_prompts(options.edition))
 
 
 def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
@@ -209,55 +209,42 @@ def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
     return ids
 
 
-class _Evaluation:
-    """One run of a command: opens the judge, shows the progress, and writes what comes of it."""
+@contextmanager
+def _opened_judge(options: _JudgeOptions) -> Iterator[Judge]:
+    """The judge, with its verdicts in the folder of the results."""
+    from atc.models import open_model
+    from benchmarks.toolbench.evaluation.judge import Judge
 
-    def __init__(self, options: _JudgeOptions, prompts: Sequence[str], names: Mapping[str, Any]) -> None:
-        self._options = options
-        self._prompts = prompts
-        self._names = names
+    try:
+        make_private_folder(options.out)
+    except OSError as error:
+        raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
+    with closing(open_model(options.judge, record=options.record, reuse=options.reuse)) as model:
+        yield Judge(model, options.out, options.compat)
 
-    def __enter__(self) -> _Evaluation:
-        from atc.models import open_model
-        from benchmarks.toolbench.evaluation.judge import Judge
-        from benchmarks.toolbench.evaluation.questions import prompts_hash
 
-        options = self._options
-        try:
-            make_private_folder(options.out)
-        except OSError as error:
-            raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
-        self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
-        self.judge = Judge(self._model, options.out, options.compat)
-        self._prompt_hash = prompts_hash(self._prompts)
-        return self
+def _watched(steps: Iterable[Row], total: int) -> list[Row]:
+    """Collect the judged queries; a bar on stderr shows how many there are."""
+    from rich.console import Console
+    from rich.progress import track
 
-    def __exit__(self, *raised: object) -> None:
-        self._model.close()
+    console = Console(stderr=True)
+    return list(track(steps, "judged", total, console=console, disable=not console.is_terminal))
 
-    def watch(self, steps: Iterable[Row], total: int) -> list[Row]:
-        """Collect the judged queries; a bar on stderr shows how many there are."""
-        from rich.console import Console
-        from rich.progress import track
 
-        console = Console(stderr=True)
-        return list(track(steps, "judged", total, console=console, disable=not console.is_terminal))
+def _finish(options: _JudgeOptions, figures: Mapping[str, Any], prompts: Sequence[str]) -> None:
+    """Write the summary, and show it."""
+    from atc.files import write_json
+    from benchmarks.report.render import show
+    from benchmarks.toolbench.evaluation.questions import prompts_hash
+    from benchmarks.toolbench.evaluation.results import summary_table
 
-    def finish(self, figures: Mapping[str, Any], kind: str) -> None:
-        """Write the summary, and show it."""
-        from atc.files import write_json
-        from benchmarks.toolbench.evaluation.results import summary_table
-
-        options = self._options
-        settings = {"judge": options.judge, "compat": options.compat, "prompt_sha256": self._prompt_hash}
-        date = datetime.now(UTC).date().isoformat()
-        summary = {**figures, **self._names, "measure": kind, **settings, "date": date}
-        if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
-            say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
-        write_json(options.out / "summary.json", summary)
-        if options.as_json:
-            print_json(summary)
-        else:
-            from benchmarks.report.render import show
-
-            show([summary_table(summary)])
+    settings = {"judge": options.judge, "compat": options.compat, "prompt_sha256": prompts_hash(prompts)}
+    summary = {**figures, **settings, "date": datetime.now(UTC).date().isoformat()}
+    if figures["unparsed"] > _UNREADABLE * max(figures["n"] * figures["times"], 1):
+        say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
+    write_json(options.out / "summary.json", summary)
+    if options.as_json:
+        print_json(summary)
+    else:
+        show([summary_table(summary)])

@@ -38,9 +38,7 @@ def judge_run(
         )
 
     def judged(query_id: str) -> JudgedQuery:
-        answer = run.answers.get(query_id)
-        repetitions = judge_answer(answer, judge, edition, times, compat) if answer else ()
-        return JudgedQuery(query_id, answer, repetitions, edition)
+        return _judged(run, query_id, judge, edition, times, compat)
 
     yield from _in_order(judged, ids, workers, judge)
 
@@ -62,10 +60,11 @@ def compare_runs(
     single = pass_edition(edition)
 
     def judged(run: JudgedRun, query_id: str) -> JudgedQuery:
-        answer = run.answers.get(query_id)
-        repetitions = judge_answer(answer, judge, single, times, compat) if answer else ()
-        query = JudgedQuery(query_id, answer, repetitions, single)
-        return flip_coins([query], seed=_seed(run, query_id))[0] if compat and single == "2" else query
+        query = _judged(run, query_id, judge, single, times, compat)
+        if not compat or single != "2" or query.answer is None:
+            return query
+        # A seed of its own for each answer, so that threads cannot change what a coin decides.
+        return flip_coins([query], seed=int(query.answer.content_hash, 16))[0]
 
     def compared(query_id: str) -> ComparedQuery:
         return compare_answers(judged(reference, query_id), judged(candidate, query_id), judge, edition, times, compat)
@@ -73,10 +72,9 @@ def compare_runs(
     yield from _in_order(compared, ids, workers, judge)
 
 
-def _seed(run: JudgedRun, query_id: str) -> int:
-    """A seed of its own for each answer, so that threads cannot change what a coin decides."""
+def _judged(run: JudgedRun, query_id: str, judge: Judge, edition: PassEdition, times: int, compat: bool) -> JudgedQuery:
     answer = run.answers.get(query_id)
-    return int(answer.content_hash, 16) if answer else 0
+    return JudgedQuery(query_id, answer, judge_answer(answer, judge, edition, times, compat) if answer else (), edition)
 
 
 def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int, judge: Judge) -> Iterator[Result]:

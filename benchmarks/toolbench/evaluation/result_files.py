@@ -16,44 +16,22 @@ from benchmarks.toolbench.evaluation.win_rate import ComparedQuery
 
 __all__ = ["PASS_COLUMNS", "STATUS_COLUMNS", "WIN_COLUMNS", "write_comparisons", "write_judgements"]
 
-PASS_COLUMNS = (
-    "query",
-    "solvable",
-    "available_tools",
-    "model_intermediate_steps",
-    "model_final_step",
-    "model",
-    "query_id",
-    "is_solved",
-    "pass_rate_label",
-    "reason",
-    "not_hallucinate",
-)
+_PASS = """
+    query solvable available_tools model_intermediate_steps model_final_step model query_id is_solved pass_rate_label
+    reason not_hallucinate
+"""
+PASS_COLUMNS = tuple(_PASS.split())
 """Of ToolBench's pass rate."""
 
-STATUS_COLUMNS = (
-    "query",
-    "available_tools",
-    "model_intermediate_steps",
-    "model_final_step",
-    "model",
-    "query_id",
-    "is_solved",
-)
+_STATUS = "query available_tools model_intermediate_steps model_final_step model query_id is_solved"
+STATUS_COLUMNS = tuple(_STATUS.split())
 """Of StableToolBench's solvable pass rate."""
 
-WIN_COLUMNS = (
-    "query",
-    "available_tools",
-    "ref_model_intermediate_steps",
-    "ref_model_final_step",
-    "output_model_intermediate_steps",
-    "output_model_final_step",
-    "preference_label",
-    "query_id",
-    "ref_model",
-    "output_model",
-)
+_WIN = """
+    query available_tools ref_model_intermediate_steps ref_model_final_step output_model_intermediate_steps
+    output_model_final_step preference_label query_id ref_model output_model
+"""
+WIN_COLUMNS = tuple(_WIN.split())
 """Of the win rate; `preference_label` is 1 for the reference, 2 for the candidate, 3 for a tie."""
 
 _LABELS = {"reference": 1, "candidate": 2, "tie": 3}

@@ -91,8 +91,7 @@ def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
 
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
-    from benchmarks.toolbench.retrieval.encoder_card import trained_questions
-    from benchmarks.toolbench.retrieval.retriever_figures import averaged, question_figures
+    from benchmarks.toolbench.retrieval.retriever_figures import averaged, question_figures, trained_questions
 
     opened = ToolIndex(index)
     judged = {file.stem: read_judged(file) for file in files}

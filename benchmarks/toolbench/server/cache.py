@@ -9,21 +9,18 @@ Source: StableToolBench (arXiv:2403.07714) and its released files.
 from __future__ import annotations
 
 import ast
-import fcntl
 import json
-import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from atc.files import write_text
 from benchmarks.toolbench.server.address import APIAddress
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder
+from protocols.private_files import folder_locked, make_private_folder
 
 __all__ = ["ResponseCache", "canonical"]
 
@@ -33,7 +30,6 @@ _MAX_FILES = 2_000
 _MAX_WAITING = 1_000
 """Entries that could be made again wait until there are so many, and are then written."""
 
-_LOCK = ".lock"
 _Stamp = tuple[int, int, int]
 
 
@@ -56,29 +52,23 @@ def _plain(value: object) -> object:
 
 @dataclass(slots=True)
 class _File:
-    """The entries of a file as they were at its stamp (time, size, inode); `by_canonical` is made when needed."""
+    """The entries of a file as they were at its stamp (time, size, inode); `keys` finds them by canonical text."""
 
     stamp: _Stamp | None
-    entries: dict[str, Any]
-    by_canonical: dict[str, str] | None = None
-    broken: bool = False
+    broken: bool
+    entries: dict[str, Any] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
 
     def find(self, arguments: Mapping[str, Any], exact: bool) -> Any:
         """The reply to these arguments; None if there is none."""
         key = str(dict(arguments))
-        if key in self.entries or exact:
-            return self.entries.get(key)
-        if self.by_canonical is None:
-            self.by_canonical = {}
-            for text in self.entries:
-                self.by_canonical.setdefault(_canonical_key(text), text)
-        same = self.by_canonical.get(canonical(arguments))
-        return None if same is None else self.entries[same]
+        if key not in self.entries and not exact:
+            key = self.keys.get(canonical(arguments), key)
+        return self.entries.get(key)
 
     def add(self, key: str, reply: Any) -> None:
         self.entries[key] = reply
-        if self.by_canonical is not None:
-            self.by_canonical.setdefault(_canonical_key(key), key)
+        self.keys.setdefault(_canonical_key(key), key)
 
 
 def _canonical_key(key: str) -> str:
@@ -153,14 +143,13 @@ class ResponseCache:
 
     def _file(self, name: str) -> _File:
         """The entries of a file as it is now, with those that wait to be written."""
-        files = self._files
+        files, stamp = self._files, self._stamp(name)
         file = files.get(name)
-        stamp = self._stamp(name)
-        if file is not None and file.stamp == stamp:
-            files.move_to_end(name)
-            return file
-        entries, broken = self._read(name) if stamp is not None else ({}, False)
-        file = files[name] = _File(stamp, {**entries, **self._waiting.get(name, {})}, broken=broken)
+        if file is None or file.stamp != stamp:
+            entries, broken = self._read(name) if stamp is not None else ({}, False)
+            file = files[name] = _File(stamp, broken)
+            for key, reply in {**entries, **self._waiting.get(name, {})}.items():
+                file.add(key, reply)
         files.move_to_end(name)
         if self.root is not None and len(files) > _MAX_FILES:
             files.popitem(last=False)
@@ -196,37 +185,15 @@ class ResponseCache:
     def _write(self, name: str) -> None:
         """Add the entries that wait to a file; what another server has written meanwhile stays. Raises: UsageError."""
         assert self.root is not None
-        waiting = self._waiting.pop(name, None)
-        if not waiting:
-            return
-        path = self.root / name
+        waiting, path = self._waiting.pop(name), self.root / name
         try:
             make_private_folder(path.parent)
-            with self._locked():
+            with folder_locked(self.root):
                 stored, broken = self._read(name) if path.exists() else ({}, False)
-                if broken:
-                    return
-                write_text(path, _as_text({**stored, **waiting}))
-                stamp = self._stamp(name)
+                if not broken:
+                    write_text(path, _as_text({**stored, **waiting}))
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
-        file = self._files.get(name)
-        if file is not None:
-            for key, reply in stored.items():
-                if key not in file.entries:
-                    file.add(key, reply)
-            file.stamp = stamp
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock of the whole cache, which is that of all processes that write it."""
-        assert self.root is not None
-        descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def _as_text(entries: Mapping[str, Any]) -> str:

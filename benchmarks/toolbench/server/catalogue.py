@@ -70,6 +70,8 @@ def default_sources(option: str = "with --data") -> list[Path]:
 class Catalogue:
     """The tools of some folders and files; what cannot be read is in `warnings`.
 
+    `tool(category, name)` is the tool of that category and standard name, None if there is none.
+
     Args:
         sources: An unpacked release, its folder of tools, or query files (`api_list`).
     Raises: UsageError: A source does not exist, or there is no tool in any of them.
@@ -87,18 +89,18 @@ class Catalogue:
         if not self._files and not self._listed:
             shown = ", ".join(map(str, sources))
             raise UsageError(f"{shown}: neither tool files (CATEGORY/TOOL.json) nor query files (api_list) in it")
-        self._tool = lru_cache(maxsize=512)(self._load_tool)
+        self.tool = lru_cache(maxsize=512)(self._load_tool)
 
     def __len__(self) -> int:
-        return len(self._files.keys() | self._listed.keys())
+        return len(self._keys)
 
-    def tool(self, category: str, name: str) -> CataloguedTool | None:
-        """The tool of that category and standard name; None if there is none."""
-        return self._tool(category, name)
+    @property
+    def _keys(self) -> set[Key]:
+        return self._files.keys() | self._listed.keys()
 
     def addresses(self) -> Iterator[APIAddress]:
         """Every API, tool by tool in alphabetical order; each tool file is read on the way."""
-        for category, name in sorted(self._files.keys() | self._listed.keys()):
+        for category, name in sorted(self._keys):
             tool = self._load_tool(category, name)
             yield from (APIAddress(category, name, api) for api in (tool.records if tool is not None else ()))
 
@@ -111,9 +113,9 @@ class Catalogue:
             near = difflib.get_close_matches(address.api, tool.records, 1, 0.0)
             end = f"; the nearest is `{near[0]}`" if near else "; it has none"
             return f"there is no API `{address.api}` of the tool `{address.tool}`{end}"
-        keys = (self._files.keys() | self._listed.keys()) - {(address.category, address.tool)}  # its file is unreadable
+        keys = self._keys - {(address.category, address.tool)}  # its file is unreadable
         elsewhere = sorted(category for category, name in keys if name == address.tool)
-        categories = {category for category, _ in self._files.keys() | self._listed.keys()}
+        categories = {category for category, _ in self._keys}
         if elsewhere:
             return f"the tool `{address.tool}` is not in the category `{address.category}` but in `{elsewhere[0]}`"
         if address.category not in categories:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.toolbench.server.address import VirtualCall
-from benchmarks.toolbench.server.catalogue import Catalogue, CataloguedTool
+from benchmarks.toolbench.server.catalogue import Catalogue
 from protocols import load
 from protocols.calls.binding import bind
 from protocols.documents.record_names import parameter_name
@@ -45,16 +45,14 @@ class SchemaSource:
     def __init__(self, catalogue: Catalogue, seed: int = 0) -> None:
         self._catalogue = catalogue
         self._seed = seed
-        self._tools: OrderedDict[tuple[str, str], _SimulatedTool] = OrderedDict()
-        self._lock = threading.RLock()
+        self._simulated = lru_cache(maxsize=_MAX_TOOLS)(self._simulate)
 
     def answer(self, call: VirtualCall) -> Reply:
         """The reply to a call of a documented API, marked as `simulated`.
 
         One of a record without a response template is `undocumented`.
         """
-        key = call.address.category, call.address.tool
-        simulated = self._simulated(key)
+        simulated = self._simulated(call.address.category, call.address.tool)
         operation = simulated.operations[call.address.api]
         names = simulated.arguments[call.address.api]
         arguments = {names.get(parameter_name(name), name): value for name, value in call.arguments.items()}
@@ -65,47 +63,27 @@ class SchemaSource:
             text = str(error).replace(f"{operation.name}(", f"{call.address.api}(")
             return {"error": f"Argument error... {text}", "response": "", "simulated": True}
         target = bound.path + (f"?{urlencode(bound.query)}" if bound.query else "")
-        content = bound.content
-        headers = {**bound.headers, **({"Content-Type": content[1]} if content else {})}
-        sent = content[0] if content else b""
-        if operation.writes:  # in a world of its own
-            with simulated.simulator.session() as world:
-                target = f"/__session__/{world.id}{target}"
-                status, body, _, _ = simulated.simulator.handle(operation.method, target, headers, sent)
-        else:
-            status, body, _, _ = simulated.simulator.handle(operation.method, target, headers, sent)
+        sent, media_type = bound.content or (b"", "")
+        headers = {**bound.headers, **({"Content-Type": media_type} if bound.content else {})}
+        world = simulated.simulator.session() if operation.writes else nullcontext()  # a write has a world of its own
+        with world as session:
+            place = f"/__session__/{session.id}{target}" if session else target
+            status, body, _, _ = simulated.simulator.handle(operation.method, place, headers, sent)
         return _reply(status, body, call, documented=operation.response_schema is not None)
 
-    def _simulated(self, key: tuple[str, str]) -> _SimulatedTool:
-        with self._lock:
-            simulated = self._tools.get(key)
-            if simulated is None:
-                tool = self._catalogue.tool(*key)
-                assert tool is not None
-                simulated = self._tools[key] = _simulate(tool, self._seed)
-                while len(self._tools) > _MAX_TOOLS:
-                    self._tools.popitem(last=False)
-            self._tools.move_to_end(key)
-            return simulated
-
-
-def _simulate(tool: CataloguedTool, seed: int) -> _SimulatedTool:
-    """The simulator of a tool. Raises: ProtocolError: None of its records can be used."""
-    records = [{**record, "url": "", "tool_name": tool.title} for record in tool.records.values()]
-    protocol = load(
-        {
-            "tool_name": tool.title,
-            "category_name": tool.category,
-            "tool_description": tool.description,
-            "api_list": records,
+    def _simulate(self, category: str, name: str) -> _SimulatedTool:
+        """The simulator of a tool. Raises: ProtocolError: None of its records can be used."""
+        tool = self._catalogue.tool(category, name)
+        assert tool is not None
+        records = [{**record, "url": "", "tool_name": tool.title} for record in tool.records.values()]
+        described = {"category_name": tool.category, "tool_description": tool.description}
+        protocol = load({"tool_name": tool.title, **described, "api_list": records})
+        operations = {operation.path.rpartition("/")[2]: operation for operation in protocol.tools}
+        arguments = {
+            api: {parameter_name(parameter.name): parameter.argument for parameter in operation.arguments}
+            for api, operation in operations.items()
         }
-    )
-    operations = {operation.path.rpartition("/")[2]: operation for operation in protocol.tools}
-    arguments = {
-        api: {parameter_name(parameter.name): parameter.argument for parameter in operation.arguments}
-        for api, operation in operations.items()
-    }
-    return _SimulatedTool(Simulator(protocol, seed=seed, auth=False, open=True), operations, arguments)
+        return _SimulatedTool(Simulator(protocol, seed=self._seed, auth=False, open=True), operations, arguments)
 
 
 def _truth(value: object, parameter: Parameter | None) -> object:
@@ -127,7 +105,6 @@ def _reply(status: int, body: bytes, call: VirtualCall, documented: bool) -> Rep
         message = value.get("message", text) if isinstance(value, Mapping) else text
         kind = "Argument error" if status in (400, 422) else "Message error"
         return {"error": f"{kind}... {message}", "response": value, "simulated": True}
-    if documented:
-        return {"error": "", "response": value, "simulated": True}
-    value = value or {"status": "ok", "arguments": dict(call.arguments)}
-    return {"error": "", "response": value, "simulated": True, "undocumented": True}
+    if not documented:
+        value = value or {"status": "ok", "arguments": dict(call.arguments)}
+    return {"error": "", "response": value, "simulated": True} | ({} if documented else {"undocumented": True})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from benchmarks.toolbench.server.schema_source import SchemaSource
     from benchmarks.toolbench.server.upstream import Upstream
 
-__all__ = ["data_option", "open_catalogue", "serve"]
+__all__ = ["serve"]
 
 _KEY_VARIABLE = "TOOLBENCH_KEY"
 
 
-def data_option() -> object:
-    """`--data`, where the documented tools are."""
-    return option(
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """The command line of `atc toolbench serve`."""
+
+    data: tuple[Path, ...] = option(
         "--data",
         type=click.Path(path_type=Path),
         multiple=True,
@@ -37,13 +39,6 @@ def data_option() -> object:
         help="Tools: an unpacked release or its folder of tools, query files (their api_list), or one file. "
         "Repeatable.  [default: the releases under $ATC_DATA]",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    """The command line of `atc toolbench serve`."""
-
-    data: tuple[Path, ...] = data_option()  # type: ignore[assignment]
     cache: Path | None = option(
         "--cache",
         type=click.Path(file_okay=False, path_type=Path),
@@ -96,7 +91,7 @@ def serve(options: _Options) -> None:
 
     if (options.model is not None) != (options.simulate == "model"):
         raise UsageError("--simulate model and --model NAME belong together: give both, or neither")
-    catalogue = open_catalogue(options.data, needed=options.simulate != "none")
+    catalogue = _catalogue(options.data, needed=options.simulate != "none")
     with ExitStack() as closing:
         source = _source(options, catalogue, closing)
         cache = ResponseCache(options.cache, exact=options.compat)
@@ -120,7 +115,7 @@ def serve(options: _Options) -> None:
                 say(f"replies: {counts or 'none'}")
 
 
-def open_catalogue(data: tuple[Path, ...], *, needed: bool) -> Catalogue | None:
+def _catalogue(data: tuple[Path, ...], *, needed: bool) -> Catalogue | None:
     """The tools of `--data`, or of the releases under `ATC_DATA`; None if there are none and none are needed.
 
     Raises: UsageError: A path cannot be used, or tools are needed and there are none.
@@ -155,12 +150,13 @@ def _source(options: _Options, catalogue: Catalogue | None, closing: ExitStack) 
 
 def _shortener(folder: Path) -> Callable[[VirtualCall, Any], Any]:
     """What shortens the value of a reply whose call wants it filtered (`strip`)."""
-    from benchmarks.toolbench.server.compression import ResponseSchemas, shortened
-
-    schemas = ResponseSchemas(folder)
+    from benchmarks.toolbench.server.compression import response_schemas, shortened
 
     def shorten(call: VirtualCall, value: Any) -> Any:
-        return shortened(value, schemas.get(call.address)) if call.strip != "truncate" else value
+        if call.strip == "truncate":
+            return value
+        schemas = response_schemas(folder / call.address.category / f"{call.address.tool}.json")
+        return shortened(value, schemas.get(call.address.api))
 
     return shorten
 
@@ -178,16 +174,11 @@ def _upstream(url: str | None) -> Upstream | None:
 
 def _tell_warnings(lists: list[list[str]]) -> None:
     """Show warnings as they come, until the process is interrupted."""
-    for text in _new_warnings(lists):
-        say(text)
-
-
-def _new_warnings(lists: list[list[str]]) -> Iterator[str]:
     shown = [0] * len(lists)
     pause = threading.Event()
     while True:
         for number, warnings in enumerate(lists):
-            while shown[number] < len(warnings):
-                yield warnings[shown[number]]
+            for text in warnings[shown[number] :]:
+                say(text)
                 shown[number] += 1
         pause.wait(0.5)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import requests
 
+from benchmarks.toolbench.corpus.queries import split_server
 from benchmarks.toolbench.server.address import VirtualCall
 from protocols.calls.credentials import ANY_REQUEST, Credential
 from protocols.calls.redaction import redact
@@ -23,8 +24,6 @@ _TIMEOUT = (5.0, 30.0)
 _FAILURES = 3
 _PAUSE = 30.0
 """After so many failures of the connection in a row the server is left in peace for so many seconds."""
-
-_ENDPOINTS = ("/virtual", "/rapidapi")
 
 
 class Upstream:
@@ -40,8 +39,7 @@ class Upstream:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise UsageError(f"{url!r} is no URL of a virtual API server; write it as http://HOST:8080")
-        base = url.rstrip("/")
-        self.url = base if base.endswith(_ENDPOINTS) else base + _ENDPOINTS[0]
+        self.url = "/".join(split_server(url))
         self.problem = ""
         """Why the last request failed; empty if it did not."""
         self._key = key

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from benchmarks.toolbench.corpus.queries import ENDPOINTS
 from benchmarks.toolbench.server.address import VirtualCall, read_call
 from benchmarks.toolbench.server.cache import ResponseCache, canonical
 from benchmarks.toolbench.server.catalogue import Catalogue
@@ -21,9 +22,8 @@ from benchmarks.toolbench.server.upstream import Upstream
 from protocols.errors import ATCError, ToolError, UsageError
 from protocols.simulator.http.http_server import ConnectionServer
 
-__all__ = ["VirtualServer"]
+__all__ = ["VirtualServer", "simulated_server"]
 
-_ENDPOINTS = ("/virtual", "/rapidapi")
 _MOST_KEPT = 1000
 """Locks of calls, and warnings, that are kept at most."""
 _NEEDED = ("category", "tool_name", "api_name")
@@ -94,8 +94,9 @@ class VirtualServer:
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Answer one request: status, body, media type, further headers."""
         path = target.partition("?")[0].rstrip("/")
-        if path not in _ENDPOINTS:
-            return _message(404, f"there is nothing at {path or '/'}; send a POST to {' or '.join(_ENDPOINTS)}")
+        endpoints = [f"/{endpoint}" for endpoint in ENDPOINTS]
+        if path not in endpoints:
+            return _message(404, f"there is nothing at {path or '/'}; send a POST to {' or '.join(endpoints)}")
         if method != "POST":
             return _message(405, f"send a POST to {path}", {"Allow": "POST"})
         return self._answer(body)
@@ -195,6 +196,14 @@ class VirtualServer:
     def _warn(self, text: str) -> None:
         if text not in self.warnings and len(self.warnings) < _MOST_KEPT:
             self.warnings.append(text)
+
+
+def simulated_server(catalogue: Catalogue, seed: int = 0) -> VirtualServer:
+    """A server of the tools of a catalogue from simulated worlds, for a command that may be given one or go without.
+
+    Equal calls have equal replies, also of a server that is started later with the same tools and seed.
+    """
+    return VirtualServer(catalogue, ResponseCache(None), source=SchemaSource(catalogue, seed))
 
 
 def _message(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:

@@ -21,7 +21,7 @@ from benchmarks.learning.sft.conversations import read_conversation, renderer
 from benchmarks.methods.formats.toolllama import read_message
 from benchmarks.toolbench.corpus.queries import read_queries, served_protocol
 from benchmarks.toolbench.server.catalogue import Catalogue
-from benchmarks.toolbench.server.simulated import simulated_server
+from benchmarks.toolbench.server.virtual_server import simulated_server
 
 TIDE = 'get_tide_for_harbour_tides(port_code="ESB")'
 SEARCH = (
@@ -140,8 +140,8 @@ def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endp
     answers = [step["conversations"][-1]["value"].removeprefix("\n") for step in steps]
 
     model = ReadingModel(*answers)
-    with simulated_server(Catalogue([queries]), 0) as url:
-        protocol = served_protocol(read_queries(queries)[0], url)
+    with simulated_server(Catalogue([queries])) as server:
+        protocol = served_protocol(read_queries(queries)[0], server.start())
         search = SearchSettings(format="toolllama")
         options: Any = {"base_url": protocol.servers[0].url, "mode": "react", "max_tools": "all", "search": search}
         with Agent(protocol, model=model, now=SIMULATED_NOW, **options) as agent:

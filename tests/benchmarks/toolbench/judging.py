@@ -14,10 +14,9 @@ from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
 from atc.models import Completion, Message, Usage
-from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, write_converted
-from benchmarks.toolbench.evaluation.sources import JudgedRun
+from benchmarks.toolbench.evaluation.sources import JudgedRun, convert
 from tests.chat_endpoint import completion
 from tests.local_api import Answer, Received
 

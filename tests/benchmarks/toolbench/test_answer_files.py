@@ -8,20 +8,10 @@ from typing import Any
 
 from benchmarks.toolbench.corpus.answer_files import published_answer, published_method
 from benchmarks.toolbench.corpus.queries import read_queries
-from benchmarks.toolbench.evaluation.convert import convert
-from benchmarks.toolbench.server.compression import read_response_schemas
+from benchmarks.toolbench.evaluation.sources import convert
 
 SETTINGS = {"width": 2, "depth": None, "compat": False, "max_model_calls": 20}
 CALL = {"name": "tide_for_harbour", "arguments": {"port": "ESB"}, "text": '{"port": "ESB"}', "observation": "{}"}
-
-
-def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
-    """Released files are empty, or list nothing."""
-    (tmp_path / "empty.json").write_text("", "utf-8")
-    (tmp_path / "one.json").write_text('{"api_list": [{"name": "A", "schema": {"id": "str"}}]}', "utf-8")
-
-    assert read_response_schemas(tmp_path / "empty.json") == {}
-    assert read_response_schemas(tmp_path / "one.json") == {"A": {"id": "str"}}
 
 
 def query_file(folder: Path) -> Path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.learning.generation.checks import why_dropped
-from benchmarks.toolbench.server.compression import keep_keys, shortened
+from benchmarks.toolbench.server.compression import keep_keys, response_schemas, shortened
 from protocols.text.prose import estimate
 
 FORECAST: dict[str, Any] = {
@@ -44,3 +45,12 @@ def test_a_long_reply_is_shortened_and_says_its_length() -> None:
     assert isinstance(cut, dict)
     assert estimate(json.dumps(cut)) <= 110
     assert str(cut["hours"][-1]).endswith("more items")
+
+
+def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
+    """Released files are empty, or list nothing."""
+    (tmp_path / "empty.json").write_text("", "utf-8")
+    (tmp_path / "one.json").write_text('{"api_list": [{"name": "A", "schema": {"id": "str"}}, {"name": "B"}]}', "utf-8")
+
+    assert response_schemas(tmp_path / "empty.json") == response_schemas(tmp_path / "none.json") == {}
+    assert response_schemas(tmp_path / "one.json") == {"a": {"id": "str"}}

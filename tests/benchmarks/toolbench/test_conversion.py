@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judged import read_converted
-from benchmarks.toolbench.evaluation.sources import open_answers
+from benchmarks.toolbench.evaluation.sources import convert, open_answers
 from protocols.errors import UsageError
 from tests.benchmarks.toolbench.judging import (
     FUNCTIONS,
