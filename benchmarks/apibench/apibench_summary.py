@@ -14,7 +14,7 @@ from benchmarks.apibench.apibench_run import GradedReply
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable
 
-__all__ = ["APIBenchScorer", "apibench_tables", "summarize_replies"]
+__all__ = ["APIBenchScorer", "apibench_tables"]
 
 _SHARES = {
     "accuracy": "right API",

@@ -23,7 +23,7 @@ from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
 from benchmarks.learning.memory import keep_freed_memory
 from protocols.errors import UsageError
 
-__all__ = ["EncoderTraining", "OnStep", "train_encoder"]
+__all__ = ["EncoderTraining", "train_encoder"]
 
 OnStep = Callable[[int, float], None]
 """Called with the steps that are done, and the loss."""

@@ -20,8 +20,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from benchmarks.manipulation.curl import CurlError, parse_curl
-from benchmarks.manipulation.original import open_original, original_digest
-from benchmarks.manipulation.suite import TASKS
+from benchmarks.manipulation.suite import TASKS, open_original, original_digest
 from benchmarks.report.published import published
 from benchmarks.report.runs import RunFolder
 from protocols.errors import UsageError
@@ -33,7 +32,6 @@ __all__ = [
     "complexity",
     "distance",
     "named_complexity",
-    "request_parameters",
     "reversed_f1",
     "run_errors",
 ]

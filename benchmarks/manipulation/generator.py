@@ -2,22 +2,28 @@
 
 There is no plan and no correction. Where the tool answers step by step, what it shows takes the place of the goal in
 the next prompt, and the earlier actions are not shown again. Of an answer only what comes after a stop sequence is cut.
-
 For a model that continues a text, the answer begins after `Action:`, as in the published prompts; any other is asked
 to answer a message that ends with it.
 
-Source: Xu et al. (arXiv:2305.16504), algorithm 1, sections 4.2 and 4.3, figure 5.
+Training data are conversations as the generator has them: functions, solved examples, the goal, and then the action as
+the answer. `learn` marks the actions of the examples; the answer itself is learned with the word `Action:` before it.
+With `loss_on: all` every action is learned (the all-shot loss of the paper), with `loss_on: last` the answer alone.
+
+Source: Xu et al. (arXiv:2305.16504), algorithm 1, sections 4.1 to 4.3, figure 5, appendix C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from atc.models.base import Completion, Message, Model, ModelRequest, Usage, answer, cut_at_stop
+from benchmarks.manipulation.complexity import combination
 from benchmarks.manipulation.environment import (
     ActionResult,
     Environment,
@@ -26,8 +32,9 @@ from benchmarks.manipulation.environment import (
     ManipulationTest,
 )
 from benchmarks.manipulation.prompt_selection import Selection, shown_example, shown_functions
+from protocols.errors import UsageError
 
-__all__ = ["ACTION", "STOPS", "ActionGenerator", "ActionStep", "Episode", "prompt_text"]
+__all__ = ["ACTION", "ActionGenerator", "Episode", "alignment_data"]
 
 STOPS = ("------", "Task:")
 """What ends an answer for every tool."""
@@ -123,3 +130,45 @@ class ActionGenerator:
         text, _ = cut_at_stop(completion.text, (*STOPS, *self.environment.stops))
         action = text.strip()
         return ActionStep(completion.text, completion.text[len(text) :], action, self.environment.act(action))
+
+
+def alignment_data(environment: Environment, count: int | None, pairs: int, seed: int) -> list[dict[str, Any]]:
+    """The conversations of a tool, each with up to `pairs` of its first `count` samples or of all.
+
+    Where a tool has few values, a sample may come more than once, and two conversations may have the same goal.
+
+    Args:
+        seed: Of which samples stand together.
+    Raises: UsageError: There are not so many samples.
+    """
+    if count is not None and count > len(environment.samples):
+        raise UsageError(f"{environment.name} has {len(environment.samples)} samples: ask for no more of them")
+    samples = list(environment.samples[:count])
+    random.Random(f"pairs {seed}").shuffle(samples)
+    selection = Selection(environment)
+    return [
+        _conversation(environment, selection, samples[start : start + pairs]) for start in range(0, len(samples), pairs)
+    ]
+
+
+def _conversation(environment: Environment, selection: Selection, samples: Sequence[GoalAction]) -> dict[str, Any]:
+    *solved, last = samples
+    functions, examples = prompt_text(selection.functions(last.goal), solved)
+    before = f"{functions}{examples}"
+    return {
+        "task": environment.name,
+        "messages": [
+            {"role": "user", "content": f"{before}Task: {last.goal}", "learn": list(_actions(before, solved))},
+            {"role": "assistant", "content": f"{ACTION}{last.action}"},
+        ],
+        "names": [list(combination(sample.action, sample.names)) for sample in samples],
+    }
+
+
+def _actions(text: str, solved: Sequence[GoalAction]) -> Iterator[list[int]]:
+    """Where the actions of examples stand in a prompt."""
+    end = 0
+    for sample in solved:
+        example = shown_example(sample.goal, sample.action)
+        end = text.index(example, end) + len(example)
+        yield [end - len(sample.action), end]

@@ -38,7 +38,7 @@ from protocols.naming import argument_name, tool_name
 from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
-__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest", "RefusedRequestError", "ServedService"]
+__all__ = ["HTTPEnvironment", "LocalService", "RefusedRequestError"]
 
 _KEY = "{API_KEY}"
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -83,67 +83,6 @@ class LoggedRequest:
     reply: SimulatedReply
 
 
-class ServedService:
-    """A service behind a server of its own on localhost, which is started at the first request.
-
-    Attributes:
-        log: The requests since `reset`, oldest first.
-    """
-
-    def __init__(self, service: LocalService) -> None:
-        self.service = service
-        self.log: list[LoggedRequest] = []
-        self._lock = threading.Lock()
-        self._server: ConnectionServer | None = None
-        self._client = requests.Session()
-        self._client.trust_env = False
-
-    @property
-    def url(self) -> str:
-        """The base URL. Raises: UsageError: The server cannot be started."""
-        if self._server is None:
-            try:
-                self._server = ConnectionServer(0, self._handle, NOW)
-            except OSError as error:
-                raise UsageError(f"the service of a tool cannot be started: {error.strerror}") from None
-        return self._server.url
-
-    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
-        path, _, query = target.partition("?")
-        pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        request = SimulatedRequest(method, path, pairs, headers, body)
-        with self._lock:
-            reply = self.service.answer(request)
-            self.log.append(LoggedRequest(self.service.name(method, path), reply))
-        return encode(reply)
-
-    def reset(self, state: Mapping[str, Any], seed: int) -> None:
-        """Start anew from a test's state."""
-        with self._lock:
-            self.log.clear()
-            self.service.reset(state, seed)
-
-    def send(self, request: CurlRequest, headers: Mapping[str, str]) -> str:
-        """The text of the reply. Raises: requests.RequestException, ValueError: HTTP cannot carry the request."""
-        reply = self._client.request(
-            request.method,
-            self.url + request.path,
-            params=request.query,
-            data=None if request.body is None else request.body.encode(),
-            headers={name: value for name, value in headers.items() if name not in _OF_THE_CONNECTION},
-            timeout=_SECONDS,
-            allow_redirects=False,
-        )
-        return reply.text
-
-    def close(self) -> None:
-        """Stop the server."""
-        self._client.close()
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-
-
 class HTTPEnvironment(Environment):
     """An environment over a local service.
 
@@ -157,6 +96,7 @@ class HTTPEnvironment(Environment):
         origin: The address that the service is known by.
         key_location, key_name: Where a request carries its key.
         single_quoted: An action must end with a single quote.
+        log: The requests since `reset`, oldest first.
         text: What `act` was called with, empty where it was not.
     """
 
@@ -170,11 +110,14 @@ class HTTPEnvironment(Environment):
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
-        self.served = ServedService(self.new_service())
-        self._reference = self.new_service()
+        self.service = self.new_service()
+        self.log: list[LoggedRequest] = []
         self.text = ""
+        self._reference = self.new_service()
         self._seed = 0
         self._error = ""
+        self._lock = threading.Lock()
+        self._server: ConnectionServer | None = None
 
     @abstractmethod
     def new_service(self) -> LocalService:
@@ -205,8 +148,36 @@ class HTTPEnvironment(Environment):
 
     @property
     def url(self) -> str:
-        """The base URL of the server, which is started when it is first asked for."""
-        return self.served.url
+        """The base URL of the server, which is started at the first use. Raises: UsageError: It cannot be started."""
+        if self._server is None:
+            try:
+                self._server = ConnectionServer(0, self._handle, NOW)
+            except OSError as error:
+                raise UsageError(f"the service of a tool cannot be started: {error.strerror}") from None
+        return self._server.url
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
+        path, _, query = target.partition("?")
+        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        with self._lock:
+            reply = self.service.answer(SimulatedRequest(method, path, pairs, headers, body))
+            self.log.append(LoggedRequest(self.service.name(method, path), reply))
+        return encode(reply)
+
+    def _send(self, request: CurlRequest) -> str:
+        """The text of the reply. Raises: requests.RequestException, ValueError: HTTP cannot carry the request."""
+        headers = self.default_headers() | dict(request.headers)
+        with requests.Session() as client:
+            client.trust_env = False
+            return client.request(
+                request.method,
+                self.url + request.path,
+                params=request.query,
+                data=None if request.body is None else request.body.encode(),
+                headers={name: value for name, value in headers.items() if name not in _OF_THE_CONNECTION},
+                timeout=_SECONDS,
+                allow_redirects=False,
+            ).text
 
     @cached_property
     def _protocol(self) -> Protocol:
@@ -220,14 +191,18 @@ class HTTPEnvironment(Environment):
 
     def close(self) -> None:
         """Stop the server."""
-        self.served.close()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     # -- an episode ------------------------------------------------------------------------------------------------
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Start a test; `seed` varies what the service answers with. Returns: The goal."""
         self._test, self._seed, self._error, self.text = test, seed, "", ""
-        self.served.reset(test.state, seed)
+        with self._lock:
+            self.log.clear()
+            self.service.reset(test.state, seed)
         return test.goal
 
     def act(self, text: str) -> ActionResult:
@@ -240,8 +215,7 @@ class HTTPEnvironment(Environment):
             request = parse_curl(line.replace(_KEY, self.secret))
             if request.origin != self.origin:
                 raise CurlError(f"curl: (6) could not resolve the host of {request.origin}")
-            observation = self.served.send(request, self.default_headers() | dict(request.headers))
-            return ActionResult((self._reference.name(request.method, request.path),), observation)
+            return ActionResult((self._reference.name(request.method, request.path),), self._send(request))
         except CurlError as error:
             self._error = str(error)
         except (requests.RequestException, ValueError) as error:  # a header or body that HTTP cannot carry
@@ -255,7 +229,7 @@ class HTTPEnvironment(Environment):
     def score(self) -> TestScore:
         """Compare the reply that counts, and the state, with those of the labels."""
         test = self.test
-        requests_made = list(self.served.log)
+        requests_made = list(self.log)
         called = [request.name for request in requests_made]
         values, equal = {"f1": 0.0, "precision": 0.0, "recall": 0.0}, False
         for label, names in zip(test.labels, test.names, strict=True):
@@ -265,7 +239,7 @@ class HTTPEnvironment(Environment):
             figures = f1_figures(members, expected)
             if figures["f1"] > values["f1"]:
                 values = figures
-            same_state = self.compat or self.served.service.snapshot() == state
+            same_state = self.compat or self.service.snapshot() == state
             equal = equal or (figures["f1"] == 1.0 and same_state)
         failure = "" if equal else failure_of(bool(called) and not self._error, called, test)
         return TestScore(float(equal), failure, values)

@@ -29,7 +29,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Journal, Run, Sandbox
 
-__all__ = ["AGENT_MODES", "EpisodeAgent", "SolvedTest", "agent_mode"]
+__all__ = ["EpisodeAgent", "agent_mode"]
 
 AGENT_MODES = (*LOOP, "react", "codeact", "restgpt", "conagents")
 """The modes of an agent that never go back."""

@@ -124,9 +124,8 @@ def manipulation(options: _ManipulationOptions) -> None:
     from atc.models import default_model, open_model
     from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import repeated, selected
-    from benchmarks.manipulation.original import open_original
-    from benchmarks.manipulation.suite_run import SuiteEnvironment, SuiteTask
-    from benchmarks.manipulation.suite_summary import SuiteScorer
+    from benchmarks.manipulation.suite import open_original
+    from benchmarks.manipulation.suite_run import SuiteEnvironment, SuiteScorer, SuiteTask
     from benchmarks.report.manipulation_tables import manipulation_tables
     from benchmarks.report.runs import read_run
 
@@ -171,9 +170,9 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     """The settings of the first run. Raises: UsageError: An unknown mode, profile or retriever."""
     from atc.profile import open_profile, profile_of
     from atc.retrieval.encoder import encoder_digest
-    from benchmarks.manipulation.original import original_digest
     from benchmarks.manipulation.prompt_selection import RETRIEVERS, check_retriever
     from benchmarks.manipulation.solving import agent_mode
+    from benchmarks.manipulation.suite import original_digest
     from benchmarks.manipulation.suite_run import ACTION_MODE, BENCHMARK, ManipulationSettings
     from benchmarks.tasks.datasets import answers_digest
 

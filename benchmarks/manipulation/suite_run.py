@@ -1,9 +1,10 @@
-"""Run the tests of the suite: what decides their outcome, and the record of each (see `benchmarks.harness.runner`)."""
+"""Run the tests of the suite: what decides their outcome, and their records (see `benchmarks.harness.runner`)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,13 +17,24 @@ from benchmarks.manipulation.environment import NOW, Environment, ManipulationTe
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.prompt_selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
+from benchmarks.report.manipulation_tables import CLASSES
+from benchmarks.report.stats import estimate
 from benchmarks.run.agent_environment import raise_if_unavailable, record_of_solution
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import PromptRefused
 from protocols.model import Protocol
 from sandbox.records import CallRecord
 
-__all__ = ["ACTION_MODE", "BENCHMARK", "ManipulationSettings", "SuiteEnvironment", "SuiteTask", "TestRunner"]
+__all__ = [
+    "ACTION_MODE",
+    "BENCHMARK",
+    "ManipulationSettings",
+    "SuiteEnvironment",
+    "SuiteScorer",
+    "SuiteTask",
+    "TestFigures",
+    "TestRunner",
+]
 
 BENCHMARK = "manipulation"
 ACTION_MODE = "action"
@@ -302,3 +314,84 @@ def _called_name(call: CallRecord, protocol: Protocol, function_names: set[str])
         return name
     tool = protocol.tool(name)
     return f"{tool.method} {tool.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class TestFigures:
+    """A finished test: its tool, its score, and the seconds that it took."""
+
+    tool: str
+    metrics: Metrics
+    details: Mapping[str, float]
+    seconds: float
+
+    __test__ = False
+
+
+class SuiteScorer:
+    """The harness's scorer."""
+
+    def figures(self, record: Mapping[str, Any], seconds: float) -> TestFigures:
+        """As they are in the record of a test."""
+        return TestFigures(record["dataset"], Metrics.read(record["metrics"]), record["details"], seconds)
+
+    def line(self, figures: TestFigures) -> str:
+        """The class of the failure."""
+        return figures.metrics.error or "right"
+
+    def progress(self, figures: Sequence[TestFigures]) -> tuple[str, str]:
+        """The measure of each tool so far, and tokens."""
+        means = [f"{tool} {100 * _mean(group):.1f}" for tool, group in _by_tool(figures).items()]
+        read, written = _tokens(figures)
+        return "  ".join(means), f"{read:,} tokens read, {written:,} written"
+
+    def summary(self, figures: Sequence[TestFigures]) -> dict[str, Any]:
+        """For each tool and for all the measure in percent with its 95 % interval, the failures and the cost."""
+        read, written = _tokens(figures)
+        return {
+            "n": len(figures),
+            "tasks": {tool: _tool_figures(group) for tool, group in _by_tool(figures).items()},
+            "failures": _failures(figures),
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "seconds": round(sum(test.seconds for test in figures), 1),
+        }
+
+
+def _by_tool(figures: Sequence[TestFigures]) -> dict[str, list[TestFigures]]:
+    groups: dict[str, list[TestFigures]] = {}
+    for test in figures:
+        groups.setdefault(test.tool, []).append(test)
+    return groups
+
+
+def _mean(figures: Sequence[TestFigures]) -> float:
+    return statistics.fmean(test.metrics.success for test in figures)
+
+
+def _tokens(figures: Sequence[TestFigures]) -> tuple[int, int]:
+    """Read and written."""
+    metrics = [test.metrics for test in figures]
+    return sum(test.prompt_tokens for test in metrics), sum(test.completion_tokens for test in metrics)
+
+
+def _tool_figures(figures: Sequence[TestFigures]) -> dict[str, Any]:
+    values = [test.metrics.success for test in figures]
+    interval = estimate(values, share=all(value in (0, 1) for value in values))
+    bounds = {"mean": interval.mean, "low": interval.low, "high": interval.high}
+    names = dict.fromkeys(name for test in figures for name in test.details)
+    return {
+        "n": len(figures),
+        **{name: None if bound is None else round(100 * bound, 2) for name, bound in bounds.items()},
+        "failures": _failures(figures),
+        "details": {
+            name: round(statistics.fmean(test.details[name] for test in figures if name in test.details), 4)
+            for name in names
+        },
+    }
+
+
+def _failures(figures: Sequence[TestFigures]) -> dict[str, int]:
+    """How many tests failed in each way; what failed for none of these reasons is not counted."""
+    counts = Counter(test.metrics.error for test in figures)
+    return {name: counts[name] for name in CLASSES}

@@ -14,8 +14,7 @@ import requests
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
-from benchmarks.toolbench.server.schema_source import SchemaSource
-from benchmarks.toolbench.server.upstream import Upstream
+from benchmarks.toolbench.server.reply_sources import SchemaSource, Upstream
 from benchmarks.toolbench.server.virtual_server import VirtualServer
 from tests.local_api import LocalAPI
 

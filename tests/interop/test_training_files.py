@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.learning.sft.data_file import read_data
+from benchmarks.learning.sft.conversations import read_data
 from benchmarks.learning.sft.examples import read_examples
 from benchmarks.learning.sft.settings import read_config
 from benchmarks.methods.formats.toolllama import published_prompt, write_message

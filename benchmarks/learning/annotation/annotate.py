@@ -20,8 +20,7 @@ from atc.modes import parse
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
-from benchmarks.learning.annotation.exports import ExportForm, export, published_steps
-from benchmarks.learning.annotation.solved import is_solvable, solved_query
+from benchmarks.learning.annotation.exports import ExportForm, export, is_solvable, published_steps, solved_query
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.run_settings import RunSettings

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.learning.generation.pool import PooledAPI, required_names
 from benchmarks.learning.generation.writing import FEWEST_WORDS, WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
-from benchmarks.toolbench.server.upstream import Upstream
+from benchmarks.toolbench.server.reply_sources import Upstream
 from protocols.calls.envelope import fault_of, literal
 from protocols.documents.record_names import function_name
 from protocols.errors import APIError

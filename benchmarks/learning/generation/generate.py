@@ -27,10 +27,10 @@ from benchmarks.learning.generation.writing import (
     read_text,
     read_values,
 )
-from benchmarks.toolbench.server.upstream import Upstream
+from benchmarks.toolbench.server.reply_sources import Upstream
 from protocols.errors import LimitReached, PromptRefused, UsageError
 
-__all__ = ["GenerationSettings", "InstructionRun", "attempts_file", "generate"]
+__all__ = ["GenerationSettings", "InstructionRun", "generate"]
 
 _TRIES = 6
 """Attempts for each wanted instruction, and some more, before a run gives up."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.learning.generation.generate import InstructionRun
     from benchmarks.learning.generation.pool import InstructionKind
     from benchmarks.toolbench.server.catalogue import Catalogue
-    from benchmarks.toolbench.server.upstream import Upstream
+    from benchmarks.toolbench.server.reply_sources import Upstream
 
 __all__ = ["generate"]
 
@@ -88,10 +88,9 @@ def generate(options: _GenerateOptions) -> None:
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
     from benchmarks.harness.progress import counting
-    from benchmarks.learning.generation.clustering import proposed_collections
     from benchmarks.learning.generation.generate import GenerationSettings
     from benchmarks.learning.generation.generate import generate as write
-    from benchmarks.learning.generation.pool import ToolPool
+    from benchmarks.learning.generation.pool import ToolPool, proposed_collections
     from benchmarks.tasks.datasets import answers_digest
 
     if options.server and options.simulate:
@@ -139,7 +138,7 @@ def _catalogue(sources: tuple[Path, ...]) -> Catalogue:
 
 def _server(options: _GenerateOptions, catalogue: Catalogue, stack: ExitStack) -> Upstream | None:
     """What calls are tried against; None leaves that check out, and says so."""
-    from benchmarks.toolbench.server.upstream import Upstream
+    from benchmarks.toolbench.server.reply_sources import Upstream
     from benchmarks.toolbench.server.virtual_server import simulated_server
 
     if options.server:

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.learning.sft.conversations import Render, TrainingConversation, read_conversation, renderer
-from benchmarks.learning.sft.data_file import read_data
+from benchmarks.learning.sft.conversations import Render, TrainingConversation, read_conversation, read_data, renderer
 from protocols.errors import UsageError
 
 __all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples"]

@@ -21,7 +21,7 @@ from benchmarks.learning.sft.plan import TrainingPlan, make_plan, split_dev
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import UsageError
 
-__all__ = ["PreparedTuning", "estimate", "finished", "prepare", "run"]
+__all__ = ["estimate", "finished", "prepare", "run"]
 
 Wrap = Callable[[Iterable[Any]], Iterable[Any]]
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment, CriteriaState
 
-__all__ = ["HOME_TYPES", "HomeSearch", "HomeSearchAPI"]
+__all__ = ["HomeSearch"]
 
 HOME_TYPES: Mapping[str, tuple[str, ...]] = {
     "buy": ("House", "Townhouse", "Condo", "Land", "Multi-family", "Mobile", "Co-op"),

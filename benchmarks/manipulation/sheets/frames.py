@@ -10,11 +10,9 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.manipulation.sheets.a1 import Area, SheetsError
-from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo, tab_of
-from benchmarks.manipulation.sheets.tab import Json
-from benchmarks.manipulation.sheets.values import filled, get_values, numericised, put_values
-from benchmarks.manipulation.sheets.workbook import Workbook
+from benchmarks.manipulation.sheets.areas import Area, Json, SheetsError
+from benchmarks.manipulation.sheets.workbook import Workbook, filled, get_values, numericised, put_values
+from benchmarks.manipulation.sheets.worksheet import WorksheetInfo, tab_of
 
 __all__ = ["RecordFunctions", "WorksheetTables"]
 

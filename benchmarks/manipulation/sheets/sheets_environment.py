@@ -3,18 +3,21 @@
 In a program `sheet` is the spreadsheet and `worksheet` its first worksheet; the functions on records are
 `get_as_dataframe`, `set_with_dataframe` and those of `pd`. The sandbox has no pandas: a data frame is a list of records
 (objects with the columns as keys), and cells and worksheets come back as values with attributes (`cell.value`,
-`info.title`).
+`info.title`). `documented.yaml` has the functions of gspread and pandas that prompts document and no test needs, so
+that a prompt has all 108 functions to choose from: a call of one is refused.
 
 Source: Xu et al. (arXiv:2305.16504), section 5 and appendix B.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import yaml
 
 from benchmarks.manipulation.environment import (
     ActionResult,
@@ -24,16 +27,57 @@ from benchmarks.manipulation.environment import (
     failure_of,
 )
 from benchmarks.manipulation.function_environment import FunctionEnvironment
-from benchmarks.manipulation.sheets.documented import with_documented
+from benchmarks.manipulation.sheets.areas import Json, SheetsError
+from benchmarks.manipulation.sheets.formats import snapshot
 from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
-from benchmarks.manipulation.sheets.snapshot import snapshot
-from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
-from benchmarks.manipulation.sheets.tab import Json
-from benchmarks.manipulation.sheets.values import put_values
-from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import Worksheet
+from benchmarks.manipulation.sheets.workbook import Rows, Workbook, put_values
+from benchmarks.manipulation.sheets.worksheet import Spreadsheet, Worksheet, WorksheetInfo
 
 __all__ = ["SheetsEnvironment"]
+
+
+@dataclass
+class SheetCell:
+    """A cell with its row and column, both from 1, and its value."""
+
+    row: int
+    col: int
+    value: Any = ""
+
+
+_HINTS = {"Any": Any, "Json": Json, "Rows": Rows, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
+Owner = TypeVar("Owner")
+
+
+@cache
+def _functions() -> dict[str, dict[str, str]]:
+    content: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("documented.yaml").read_text("utf-8"))
+    return content
+
+
+def _with_documented(owner: type[Owner], prefix: str) -> type[Owner]:
+    """The class with its documented functions as further methods; `prefix` is the name of its object in programs."""
+    methods = {
+        name.partition(".")[2]: _refusing(name, function["signature"], function["description"])
+        for name, function in _functions().items()
+        if name.startswith(f"{prefix}.")
+    }
+    return type(owner.__name__, (owner,), methods)
+
+
+def _refusing(name: str, signature: str, description: str) -> Callable[..., Any]:
+    """A method with this signature that refuses a call."""
+
+    def refuse() -> None:
+        raise SheetsError(f"NotImplementedError: {name} is not carried out here, since no test needs it")
+
+    scope: dict[str, Any] = {**_HINTS, "refuse": refuse}
+    method = name.partition(".")[2]
+    exec(f"def {method}{signature}: refuse()", scope)
+    scope[method].__doc__ = description
+    function: Callable[..., Any] = scope[method]
+    return function
+
 
 READS = """
     acell cell range get_values get_all_values get_all_records get_all_cells row_values col_values get batch_get find
@@ -62,10 +106,10 @@ class SheetsEnvironment(FunctionEnvironment):
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
         self._book = Workbook()
-        self._sheet = with_documented(Spreadsheet, "sheet")(self._book)
-        self._worksheet = with_documented(Worksheet, "worksheet")(self._book, 0)
+        self._sheet = _with_documented(Spreadsheet, "sheet")(self._book)
+        self._worksheet = _with_documented(Worksheet, "worksheet")(self._book, 0)
         self._tables = WorksheetTables(self._book)
-        self._records = with_documented(RecordFunctions, "pd")()
+        self._records = _with_documented(RecordFunctions, "pd")()
         self._results: dict[tuple[str, str], Json] = {}
         self._called: tuple[str, ...] = ()
         self._is_label = False

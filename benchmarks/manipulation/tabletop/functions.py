@@ -20,10 +20,12 @@ from benchmarks.manipulation.tabletop.scene import (
     SIDES,
     Point,
     Scene,
+    along,
     check_reach,
     distance,
+    polygon,
+    transformed,
 )
-from benchmarks.manipulation.tabletop.shapes import along, polygon, transformed
 from benchmarks.manipulation.tabletop.table_phrases import Phrases
 
 __all__ = ["READS", "TabletopFunctions"]

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.manipulation.tabletop.scene import ANCHORS, BLOCK, CORNERS, SIDES, Placement, Point, distance
 from benchmarks.manipulation.tabletop.table_phrases import DIRECTIONS, ORDINALS, in_direction
 
-__all__ = ["CHECKS", "THRESHOLD", "Table", "target_point", "targets"]
+__all__ = ["CHECKS", "Table"]
 
 THRESHOLD = 0.05
 """How far a block may be from where it is to be, in metres."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from benchmarks.manipulation.tabletop.scene import (
@@ -17,9 +18,10 @@ from benchmarks.manipulation.tabletop.scene import (
     SIDES,
     Point,
     Scene,
+    along,
     distance,
+    polygon,
 )
-from benchmarks.manipulation.tabletop.shapes import along, polygon
 
 __all__ = ["Phrases", "in_direction"]
 
@@ -77,6 +79,10 @@ def _direction(match: re.Match[str], first: int = 1) -> str:
     return _VERTICAL.get(word, word)
 
 
+class _NotUnderstoodError(Exception):
+    """A part of a phrase means nothing on this table; another pattern may fit."""
+
+
 class Phrases:
     """Finds what is meant by a phrase in a scene.
 
@@ -95,22 +101,49 @@ class Phrases:
 
         Raises: ValueError: The phrase is not understood, or nothing is meant by it in the singular.
         """
-        names = self._objects(_plain(text))
-        if names is None:
-            raise ValueError(f"no object is understood by {text!r}; say it like: the block closest to the red bowl")
-        return names
+        try:
+            return self._objects(_plain(text))
+        except _NotUnderstoodError:
+            raise ValueError(
+                f"no object is understood by {text!r}; say it like: the block closest to the red bowl"
+            ) from None
 
-    def _objects(self, text: str) -> str | list[str] | None:
+    def position(self, text: str) -> Any:
+        """A point, or the list of points of a phrase in the plural, a line or a shape.
+
+        Raises: ValueError: The phrase is not understood.
+        """
+        try:
+            return self._position(_plain(text))
+        except _NotUnderstoodError:
+            raise ValueError(
+                f"no place is understood by {text!r}; say it like: 10 cm to the left of the red bowl"
+            ) from None
+
+    def answer(self, text: str) -> Any:
+        """The answer to a question: how many objects there are, or whether one lies beside another one.
+
+        Raises: ValueError: The question is not understood.
+        """
+        try:
+            return self._read(_QUESTIONS, _plain(text))
+        except _NotUnderstoodError:
+            raise ValueError(
+                f"{text!r} is not understood; ask like: how many blocks are to the left of the red bowl?"
+            ) from None
+
+    def _read(self, patterns: Sequence[tuple[str, _Find]], text: str) -> Any:
+        """What the first pattern finds that understands all parts of a phrase."""
+        for pattern, find in patterns:
+            if match := re.fullmatch(pattern, text):
+                with suppress(_NotUnderstoodError):
+                    return find(self, match)
+        raise _NotUnderstoodError
+
+    def _objects(self, text: str) -> str | list[str]:
         text = re.sub(r"^(all of |all |both |any of |any )?(the |a |an |its )?", "", text).strip()
-        if text in self._scene.names:
-            return text
-        for pattern, find in _OBJECTS:
-            match = re.fullmatch(pattern, text)
-            if match:
-                names: str | list[str] | None = find(self, match)
-                if names is not None:
-                    return names
-        return None
+        names: str | list[str] = text if text in self._scene.names else self._read(_OBJECTS, text)
+        return names
 
     def _kind(self, noun: str) -> list[str]:
         word = noun.removesuffix("s")
@@ -127,10 +160,10 @@ class Phrases:
     def _point(self, name: str) -> Point:
         return self._scene.place(name).point
 
-    def _coloured(self, match: re.Match[str]) -> str | list[str] | None:
+    def _coloured(self, match: re.Match[str]) -> str | list[str]:
         colours = re.findall(r"[a-z]+", re.sub(r"\band\b", " ", match[1]))
         if not set(colours) <= set(COLOURS):
-            return None
+            raise _NotUnderstoodError
         names = [f"{colour} {match[2].removesuffix('s')}" for colour in colours]
         for name in names:
             self._scene.place(name)
@@ -139,22 +172,17 @@ class Phrases:
     def _every(self, match: re.Match[str]) -> list[str]:
         return [name for noun in re.findall(r"blocks|bowls|objects|things", match[0]) for name in self._kind(noun)]
 
-    def _extreme(self, match: re.Match[str]) -> str | list[str] | None:
+    def _extreme(self, match: re.Match[str]) -> str | list[str]:
         """`block closest to X`, and `blocks closest to X`, then in the order of their distance."""
         noun, word, text = match.groups()
         point = self._near(text)
-        if point is None:
-            return None
         names = [name for name in self._kind(noun) if name != text.removeprefix("the ")]
         names.sort(key=lambda name: distance(self._point(name), point), reverse=word == "farthest from")
         return self._chosen(noun, names)
 
-    def _beside(self, match: re.Match[str]) -> str | list[str] | None:
+    def _beside(self, match: re.Match[str]) -> str | list[str]:
         """`blocks to the left of X`, the nearest first."""
-        point = self._near(match[5])
-        if point is None:
-            return None
-        direction = _direction(match, 2)
+        point, direction = self._near(match[5]), _direction(match, 2)
         names = [name for name in self._kind(match[1]) if in_direction(self._point(name), point, direction)]
         return self._chosen(match[1], sorted(names, key=lambda name: distance(self._point(name), point)))
 
@@ -164,8 +192,8 @@ class Phrases:
         return sorted(self._kind(noun), key=lambda name: -(self._point(name)[0] * x + self._point(name)[1] * y))
 
     def _ordinal(self, match: re.Match[str]) -> str:
-        number, noun, direction = ORDINALS.index(match[1]) + 1, match[2], match[3]
-        names = self._sorted(noun, direction)
+        number, noun = ORDINALS.index(match[1]) + 1, match[2]
+        names = self._sorted(noun, match[3])
         if number > len(names):
             raise ValueError(f"there are only {len(names)} {noun}s on the table")
         return names[number - 1]
@@ -176,41 +204,21 @@ class Phrases:
     def _ordered(self, match: re.Match[str]) -> list[str]:
         return self._sorted(match[1], match[2])
 
-    def _others(self, match: re.Match[str]) -> str | list[str] | None:
-        names = self._objects(match[2])
-        if names is None:
-            return None
-        left_out = [names] if isinstance(names, str) else names
+    def _others(self, match: re.Match[str]) -> str | list[str]:
+        left_out = _listed(self._objects(match[2]))
         return self._chosen(match[1], [name for name in self._kind(match[1]) if name not in left_out])
 
-    def _colour_of(self, match: re.Match[str]) -> str | list[str] | None:
+    def _colour_of(self, match: re.Match[str]) -> str | list[str]:
         name = self._objects(match[3])
         if not isinstance(name, str):
-            return None
-        equal = match[2] in ("same", "matching")
-        colour = name.split(" ")[0]
+            raise _NotUnderstoodError
+        equal, colour = match[2] in ("same", "matching"), name.split(" ")[0]
         names = [other for other in self._kind(match[1]) if other != name and other.startswith(colour) is equal]
         return self._chosen(match[1], names)
 
-    def _several(self, match: re.Match[str]) -> list[str] | None:
-        names: list[str] = []
+    def _several(self, match: re.Match[str]) -> list[str]:
         parts = re.split(r", and | and |, ?", match[0])
-        for part in parts if len(parts) > 1 else ():
-            listed = self._objects(part)
-            if listed is None:
-                return None
-            names += [listed] if isinstance(listed, str) else listed
-        return names
-
-    def position(self, text: str) -> Any:
-        """A point, or the list of points of a phrase in the plural, a line or a shape.
-
-        Raises: ValueError: The phrase is not understood.
-        """
-        points = self._position(_plain(text))
-        if points is None:
-            raise ValueError(f"no place is understood by {text!r}; say it like: 10 cm to the left of the red bowl")
-        return points
+        return [name for part in parts for name in _listed(self._objects(part))]
 
     def _position(self, text: str) -> Any:
         text = re.sub(
@@ -219,83 +227,59 @@ class Phrases:
         for name in (text, f"{text} corner", f"{text} side"):
             if name in ANCHORS:
                 return list(ANCHORS[name])
-        for pattern, find in _POSITIONS:
-            match = re.fullmatch(pattern, text)
-            if match:
-                points = find(self, match)
-                if points is not None:
-                    return points
+        with suppress(_NotUnderstoodError):
+            return self._read(_POSITIONS, text)
         names = self._objects(text)
-        if isinstance(names, str):
-            return list(self._point(names))
-        return None if names is None else [list(self._point(name)) for name in names]
+        return list(self._point(names)) if isinstance(names, str) else [list(self._point(name)) for name in names]
 
-    def _near(self, text: str | None) -> Point | None:
+    def _near(self, text: str | None) -> Point:
         """The point that a part of a phrase means; the middle where it is left out."""
         if not text:
             return MIDDLE
         point = self._position(text.strip())
-        return None if point is None or not point or isinstance(point[0], list) else (point[0], point[1])
+        if not point or isinstance(point[0], list):
+            raise _NotUnderstoodError
+        return point[0], point[1]
 
-    def _anchor(self, match: re.Match[str]) -> list[Any] | None:
+    def _anchor(self, match: re.Match[str]) -> list[Any]:
         """`corner closest to X`; the plural has all, in the order of their distance."""
         noun, word, text = match.groups()
         anchors = list((CORNERS if noun.startswith("corner") else SIDES).values())
         point = self._near(text)
-        if point is None:
-            return None
         if word:
             anchors.sort(key=lambda anchor: distance(anchor, point), reverse=word == "farthest from")
         return [list(anchor) for anchor in anchors] if noun.endswith("s") else list(anchors[0])
 
-    def _shifted(self, match: re.Match[str]) -> list[float] | None:
+    def _shifted(self, match: re.Match[str]) -> list[float]:
         point = self._near(match[6])
-        if point is None:
-            return None
         length = _metres(match[1], match[2]) if match[1] else NEAR
         x, y = DIRECTIONS[_direction(match, 3)]
         return [point[0] + x * length, point[1] + y * length]
 
-    def _between(self, match: re.Match[str]) -> list[float] | None:
-        first, second = self._near(match[1]), self._near(match[2])
-        return None if first is None or second is None else along(first, second, 3)[1]
+    def _between(self, match: re.Match[str]) -> list[float]:
+        return along(self._near(match[1]), self._near(match[2]), 3)[1]
 
-    def _line(self, match: re.Match[str]) -> list[list[float]] | None:
+    def _line(self, match: re.Match[str]) -> list[list[float]]:
         """From side to side, or with a length and around a point."""
         kind, count, length, unit, text = match.groups()
         centre = self._near(text)
-        if centre is None:
-            return None
         half = _metres(length, unit) / 2 if length else 0.25
         x, y = {"horizontal": (half, 0.0), "vertical": (0.0, half), "diagonal": (half, half)}[kind]
         return along((centre[0] - x, centre[1] - y), (centre[0] + x, centre[1] + y), int(count or 2))
 
-    def _shape(self, match: re.Match[str]) -> list[list[float]] | None:
-        centre = self._near(match[4])
+    def _shape(self, match: re.Match[str]) -> list[list[float]]:
         corners = {"triangle": 3, "square": 4, "pentagon": 5, "hexagon": 6, "circle": 8}[match[1]]
-        return None if centre is None else polygon(centre, _metres(match[2] or "20", match[3] or "cm"), corners)
+        return polygon(self._near(match[4]), _metres(match[2] or "20", match[3] or "cm"), corners)
 
-    def answer(self, text: str) -> Any:
-        """The answer to a question: how many objects there are, or whether one lies beside another one.
+    def _number(self, match: re.Match[str]) -> int:
+        return len(_listed(self._objects(re.sub(r" (are|is)( there)?\b", "", match[1]).strip())))
 
-        Raises: ValueError: The question is not understood.
-        """
-        question = _plain(text)
-        for pattern, find in _QUESTIONS:
-            match = re.fullmatch(pattern, question)
-            if match:
-                reply = find(self, match)
-                if reply is not None:
-                    return reply
-        raise ValueError(f"{text!r} is not understood; ask like: how many blocks are to the left of the red bowl?")
+    def _is_beside(self, match: re.Match[str]) -> bool:
+        return in_direction(self._near(match[1]), self._near(match[5]), _direction(match, 2))
 
-    def _number(self, match: re.Match[str]) -> int | None:
-        names = self._objects(re.sub(r" (are|is)( there)?\b", "", match[1]).strip())
-        return None if names is None else len([names] if isinstance(names, str) else names)
 
-    def _is_beside(self, match: re.Match[str]) -> bool | None:
-        name, point = self._near(match[1]), self._near(match[5])
-        return None if name is None or point is None else in_direction(name, point, _direction(match, 2))
+def _listed(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
 
 
 _Find = Callable[[Phrases, re.Match[str]], Any]

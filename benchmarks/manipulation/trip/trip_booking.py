@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from benchmarks.manipulation.criteria.criteria_environment import CriteriaEnvironment, CriteriaState
 
-__all__ = ["Date", "Loc", "TripBooking", "TripBookingAPI"]
+__all__ = ["TripBooking"]
 
 _BOOKING_TYPES = ("hotels", "trip tickets", "both")
 _TRANSPORTATION = ("flight", "train", "bus", "cruise")

@@ -1,9 +1,10 @@
-"""The products of the shop, all names invented, and the words by which a purchase is judged: `catalogue.json.gz`."""
+"""The products of the shop, all names invented, and what is to be bought of them: `catalogue.json.gz` has both."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Product", "catalogue", "products"]
+__all__ = ["Product", "ShopGoal", "catalogue", "products"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +55,34 @@ def _product(record: Mapping[str, Any]) -> Product:
     options = {name: tuple(values) for name, values in record["options"].items()}
     texts = {name: tuple(record[name]) for name in ("path", "attributes", "bullets", "reviews")}
     return Product(**{**record, **texts, "options": options})
+
+
+@dataclass(frozen=True)
+class ShopGoal:
+    """A product with the qualities and options that are asked for; `template` is a sentence."""
+
+    product: Product
+    attributes: tuple[str, ...]
+    options: Mapping[str, str]
+    template: str
+
+    def limit(self, seed: int) -> int:
+        """The most that may be paid: the larger of two, drawn from the next four multiples of ten above the price.
+
+        Each seed draws anew.
+        """
+        above = int(self.product.price // 10) * 10
+        drawn = random.Random(f"limit {seed} {self.product.id} {sorted(self.options.values())}")
+        return max(drawn.sample([above + 10 * step for step in range(1, 5)], 2))
+
+    def instruction(self, seed: int) -> str:
+        """The sentence, with the limit of a seed."""
+        options = " and ".join(f"{name} {value}" for name, value in self.options.items())
+        item = f"{', '.join(self.attributes)} {self.product.name}"
+        text = self.template.format(item=item, options=options, limit=self.limit(seed))
+        return text[0].upper() + text[1:]
+
+    @classmethod
+    def read(cls, state: Mapping[str, Any]) -> ShopGoal:
+        """The goal that a test has as its state."""
+        return cls(products()[state["product"]], tuple(state["attributes"]), state["options"], state["template"])

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from benchmarks.manipulation.environment import subsequence_length
-from benchmarks.manipulation.webshop.goals import ShopGoal
-from benchmarks.manipulation.webshop.products import Product, catalogue
+from benchmarks.manipulation.webshop.products import Product, ShopGoal, catalogue
 
 __all__ = ["fitting_options", "kind_factor", "reward", "token_set_ratio"]
 

@@ -1,41 +1,90 @@
-"""A visit to the shop: searches and clicks lead from page to page, until something is bought or the visit is over."""
+"""A visit to the shop: searches and clicks lead from page to page, until something is bought or the visit is over.
+
+A page is rows of texts and buttons, which are shown as rich or as plain text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy
 
-from benchmarks.manipulation.webshop.goals import ShopGoal
-from benchmarks.manipulation.webshop.pages import (
-    BACK,
-    BUY,
-    DETAILS,
-    NEXT,
-    PREVIOUS,
-    SEARCH,
-    ShopPage,
-    detail_page,
-    item_page,
-    last_page,
-    results_page,
-    rows_text,
-    search_page,
-)
-from benchmarks.manipulation.webshop.products import Product, products
+from benchmarks.manipulation.webshop.products import Product, ShopGoal, products
 from benchmarks.manipulation.webshop.reward import reward
 
-__all__ = ["MOST_STEPS", "ShopSession", "ShopTools", "find"]
+__all__ = ["MOST_STEPS", "ShopSession", "ShopTools", "find", "plain_text", "rich_text"]
 
 MOST_STEPS = 25
 """Actions of a visit, also those that cannot be done."""
 
-_MOST_HITS = 50
-
+_SEARCH, _BACK, _NEXT, _PREVIOUS, _BUY = "Search", "Back to Search", "Next >", "< Prev", "Buy Now"
+_DETAILS = ("Description", "Features", "Reviews")
+_PAGE_SIZE, _MOST_HITS = 10, 50
+"""Products of a page of results, and of all its pages."""
+_SHOP = "WebShop"
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A text or a button; `chosen` marks an option that was clicked."""
+
+    text: str
+    button: bool = False
+    chosen: bool = False
+
+
+Row = tuple[PagePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShopPage:
+    """A page: `notice` says what was clicked, where the page stayed the same for it."""
+
+    instruction: str
+    rows: tuple[Row, ...]
+    notice: str = ""
+
+    @property
+    def buttons(self) -> tuple[str, ...]:
+        """What can be clicked, in lower case."""
+        return tuple(part.text.lower() for row in self.rows for part in row if part.button)
+
+
+def rich_text(page: ShopPage) -> str:
+    """A line for each row below the instruction, in which buttons are marked."""
+    notice = [page.notice] if page.notice else []
+    return "\n".join([*notice, _SHOP, "Instruction:", page.instruction, _rows_text(page)])
+
+
+def _rows_text(page: ShopPage) -> str:
+    """The same without the instruction, for a program whose goal is told anyway."""
+    return "\n".join(" ".join(map(_marked, row)) for row in page.rows)
+
+
+def _marked(part: PagePart) -> str:
+    if not part.button:
+        return part.text
+    mark = "clicked button" if part.chosen else "button"
+    return f"[{mark}] {part.text} [{mark}_]"
+
+
+def plain_text(page: ShopPage) -> str:
+    """All that is to be read, without marks."""
+    parts = (part.text for row in page.rows for part in row)
+    return " [SEP] ".join([_SHOP, "Instruction:", page.instruction, *parts])
+
+
+def _texts(*texts: str) -> list[Row]:
+    return [(PagePart(text),) for text in texts]
+
+
+def _buttons(*labels: str) -> list[Row]:
+    return [(PagePart(label, button=True),) for label in labels]
 
 
 @cache
@@ -92,21 +141,17 @@ class ShopSession:
         self._number = 1
         self._product: Product | None = None
         self._chosen: dict[str, str] = {}
-        self.page = search_page(goal.instruction(seed))
+        self.page = self._page(_buttons(_SEARCH))
 
     @property
     def done(self) -> bool:
         """True if something was bought, or there are no steps left."""
         return self.value is not None or self.steps >= MOST_STEPS
 
-    @property
-    def _instruction(self) -> str:
-        return self.goal.instruction(self._seed)
-
     def search(self, text: str) -> ShopPage:
         """The first page of results. Raises: ValueError: There is no search on this page."""
         self.step("search")
-        if SEARCH.lower() not in self.page.buttons and not self._search_anywhere:
+        if _SEARCH.lower() not in self.page.buttons and not self._search_anywhere:
             raise ValueError(f"there is no search on this page; {self._offered()}")
         self._hits, self._number, self._product = find(text), 1, None
         self.page = self._results()
@@ -116,7 +161,7 @@ class ShopSession:
         """The page behind a button. Raises: ValueError: There is no such button on this page."""
         self.step("click")
         label = button.strip().lower()
-        if label not in self.page.buttons or label == SEARCH.lower():
+        if label not in self.page.buttons or label == _SEARCH.lower():
             raise ValueError(f"there is no button {button!r} to click on this page; {self._offered()}")
         self.page = self._turn(label)
         return self.page
@@ -133,39 +178,56 @@ class ShopSession:
 
     def _turn(self, label: str) -> ShopPage:
         """What a button of the page leads to, `label` in lower case."""
-        turns: dict[str, Callable[[], ShopPage]] = {
-            BACK.lower(): lambda: search_page(self._instruction),
-            NEXT.lower(): lambda: self._results(1),
-            PREVIOUS.lower(): self._back,
-        }
-        if label in turns:
-            return turns[label]()
         product = self._product
+        if label == _BACK.lower():
+            return self._page(_buttons(_SEARCH))
+        if label == _NEXT.lower():
+            return self._results(1)
+        if label == _PREVIOUS.lower():
+            return self._before()
         if product is None:
-            self._product = products()[label.upper()]
-            self._chosen = {}
-            return item_page(self._instruction, self._product, self._chosen)
-        if label == BUY.lower():
+            self._product, self._chosen = products()[label.upper()], {}
+            return self._item(self._product)
+        if label == _BUY.lower():
             self.value = reward(product, self._chosen, self.goal, self.goal.limit(self._seed))
-            return last_page(self._instruction, product)
-        if label.capitalize() in DETAILS:
-            return detail_page(self._instruction, product, label.capitalize())
+            return self._page(_texts(f"Your order of {product.id} is placed. Thank you!"))
+        if label.capitalize() in _DETAILS:
+            texts = dict(zip(_DETAILS, ((product.description,), product.bullets, product.reviews), strict=True))
+            return self._page([*_buttons(_BACK, _PREVIOUS), *_texts(*texts[label.capitalize()])])
         option = next(name for name, values in product.options.items() if label in values)
         self._chosen[option] = label
-        return item_page(self._instruction, product, self._chosen, f"You chose {label}.")
+        return self._item(product, f"You chose {label}.")
 
-    def _back(self) -> ShopPage:
+    def _before(self) -> ShopPage:
         """From a detail to its product, from a product to the results, from them to the page before."""
         if self._product is None:
             return self._results(-1)
-        if BUY.lower() in self.page.buttons:
+        if _BUY.lower() in self.page.buttons:
             self._product = None
             return self._results()
-        return item_page(self._instruction, self._product, self._chosen)
+        return self._item(self._product)
+
+    def _page(self, rows: Sequence[Row], notice: str = "") -> ShopPage:
+        return ShopPage(self.goal.instruction(self._seed), tuple(rows), notice)
 
     def _results(self, turn: int = 0) -> ShopPage:
+        """A page of the hits of a search."""
         self._number += turn
-        return results_page(self._instruction, self._hits, self._number)
+        end, total = self._number * _PAGE_SIZE, len(self._hits)
+        rows = [*_buttons(_BACK), *_texts(f"Page {self._number} (Total results: {total})")]
+        rows += _buttons(*[_PREVIOUS] * (self._number > 1), *[_NEXT] * (end < total))
+        for product in self._hits[end - _PAGE_SIZE : end]:
+            rows += [*_buttons(product.id), *_texts(product.title, f"${product.price:.2f}")]
+        return self._page(rows)
+
+    def _item(self, product: Product, notice: str = "") -> ShopPage:
+        """A product with its options."""
+        rows = _buttons(_BACK, _PREVIOUS)
+        for option, values in product.options.items():
+            chosen = self._chosen.get(option)
+            rows.append((PagePart(option), *(PagePart(value, True, chosen == value) for value in values)))
+        rows += _texts(product.title, f"Price: ${product.price:.2f}", f"Rating: {product.rating}")
+        return self._page([*rows, *_buttons(*_DETAILS, _BUY)], notice)
 
 
 class ShopTools:
@@ -188,7 +250,7 @@ class ShopTools:
             The first page of results: of each product a button with its id, then a line with its title and one with
             its price.
         """
-        return rows_text(self._session().search(text))
+        return _rows_text(self._session().search(text))
 
     def click(self, button: str) -> str:
         """Click a button of the present page: a product, an option's value, another page, or Buy Now, which ends all.
@@ -199,4 +261,4 @@ class ShopTools:
         Returns:
             The page that it leads to.
         """
-        return rows_text(self._session().click(button))
+        return _rows_text(self._session().click(button))

@@ -19,9 +19,8 @@ from benchmarks.manipulation.environment import (
     TestScore,
     failure_of,
 )
-from benchmarks.manipulation.webshop.goals import ShopGoal
-from benchmarks.manipulation.webshop.pages import plain_text, rich_text
-from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
+from benchmarks.manipulation.webshop.products import ShopGoal
+from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools, plain_text, rich_text
 from protocols import Protocol
 
 __all__ = ["WebShop"]
@@ -77,10 +76,7 @@ class WebShop(Environment):
 
     @cached_property
     def _protocol(self) -> Protocol:
-        return Protocol.from_functions({"": ShopTools(self._visit)}, name=self.name)
-
-    def _visit(self) -> ShopSession:
-        return self.session
+        return Protocol.from_functions({"": ShopTools(lambda: self.session)}, name=self.name)
 
     def protocol(self) -> Protocol:
         """`search(text)` and `click(button)`, which give the page as text."""

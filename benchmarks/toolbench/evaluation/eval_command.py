@@ -145,8 +145,7 @@ def pass_rate(options: _PassOptions) -> None:
     """
     from benchmarks.toolbench.evaluation.evaluate import judge_run
     from benchmarks.toolbench.evaluation.pass_rate import TIMES, flip_coins, pass_prompts
-    from benchmarks.toolbench.evaluation.result_files import write_judgements
-    from benchmarks.toolbench.evaluation.results import judged_summary
+    from benchmarks.toolbench.evaluation.results import judged_summary, write_judgements
     from benchmarks.toolbench.evaluation.sources import open_answers
 
     run = open_answers(options.run)
@@ -172,8 +171,7 @@ def win_rate(options: _WinOptions) -> None:
     the ties, over all queries; a side without an answer loses.
     """
     from benchmarks.toolbench.evaluation.evaluate import compare_runs
-    from benchmarks.toolbench.evaluation.result_files import write_comparisons
-    from benchmarks.toolbench.evaluation.results import compared_summary
+    from benchmarks.toolbench.evaluation.results import compared_summary, write_comparisons
     from benchmarks.toolbench.evaluation.sources import open_answers
     from benchmarks.toolbench.evaluation.win_rate import WIN_TIMES, win_prompts
 
@@ -189,8 +187,8 @@ def win_rate(options: _WinOptions) -> None:
         compared = _watched(steps, len(ids))
     write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
     names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
-    names |= {"edition": options.edition, "times": times, "measure": "WinRate"}
-    _finish(options, {**compared_summary(compared, options.compat), **names}, win_prompts(options.edition))
+    figures = {**compared_summary(compared, options.compat), **names, "edition": options.edition, "times": times}
+    _finish(options, {**figures, "measure": "WinRate"}, win_prompts(options.edition))
 
 
 def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
@@ -236,7 +234,7 @@ def _finish(options: _JudgeOptions, figures: Mapping[str, Any], prompts: Sequenc
     """Write the summary, and show it."""
     from atc.files import write_json
     from benchmarks.report.render import show
-    from benchmarks.toolbench.evaluation.questions import prompts_hash
+    from benchmarks.toolbench.evaluation.judge import prompts_hash
     from benchmarks.toolbench.evaluation.results import summary_table
 
     settings = {"judge": options.judge, "compat": options.compat, "prompt_sha256": prompts_hash(prompts)}

@@ -12,17 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchmarks.toolbench.evaluation.judge import Judge, Verdict
-from benchmarks.toolbench.evaluation.judged import JudgedAnswer
-from benchmarks.toolbench.evaluation.questions import (
+from benchmarks.toolbench.evaluation.judge import (
     AGAIN,
     ANSWER_STATUS,
     COMPLETENESS,
     SOLVABILITY,
     STEPS_STATUS,
+    Judge,
+    Verdict,
     answer_values,
     task_values,
 )
+from benchmarks.toolbench.evaluation.judged import JudgedAnswer
 
 __all__ = [
     "COMBINED",

@@ -11,16 +11,17 @@ import random
 from dataclasses import dataclass
 from typing import Literal
 
-from benchmarks.toolbench.evaluation.judge import Judge, Verdict
-from benchmarks.toolbench.evaluation.judged import JudgedAnswer
-from benchmarks.toolbench.evaluation.pass_rate import TIE, JudgedQuery, PassEdition, pass_prompts
-from benchmarks.toolbench.evaluation.questions import (
+from benchmarks.toolbench.evaluation.judge import (
     AGAIN,
     PREFERENCE,
+    Judge,
+    Verdict,
     pair_values,
 )
+from benchmarks.toolbench.evaluation.judged import JudgedAnswer
+from benchmarks.toolbench.evaluation.pass_rate import TIE, JudgedQuery, PassEdition, pass_prompts
 
-__all__ = ["WIN_TIMES", "ComparedQuery", "Round", "WinEdition", "compare_answers", "pass_edition", "win_prompts"]
+__all__ = ["WIN_TIMES", "ComparedQuery", "WinEdition", "compare_answers", "pass_edition", "win_prompts"]
 
 WinEdition = Literal["2", "sowr"]
 Winner = Literal["reference", "candidate", "tie"]

@@ -20,7 +20,7 @@ from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["document_text", "protocol_documents", "read_documents", "read_judged"]
+__all__ = ["document_text", "read_documents", "read_judged"]
 
 
 _FILE_SCHEMES = ("functions", "saved")

@@ -18,9 +18,7 @@ from atc.apps.cli.options import option, takes
 if TYPE_CHECKING:
     from benchmarks.toolbench.server.address import VirtualCall
     from benchmarks.toolbench.server.catalogue import Catalogue
-    from benchmarks.toolbench.server.model_source import ModelSource
-    from benchmarks.toolbench.server.schema_source import SchemaSource
-    from benchmarks.toolbench.server.upstream import Upstream
+    from benchmarks.toolbench.server.reply_sources import ModelSource, SchemaSource, Upstream
 
 __all__ = ["serve"]
 
@@ -137,11 +135,11 @@ def _source(options: _Options, catalogue: Catalogue | None, closing: ExitStack) 
     if options.simulate == "none" or catalogue is None:
         return None
     if options.simulate == "schema":
-        from benchmarks.toolbench.server.schema_source import SchemaSource
+        from benchmarks.toolbench.server.reply_sources import SchemaSource
 
         return SchemaSource(catalogue, options.seed)
     from atc.models import open_model
-    from benchmarks.toolbench.server.model_source import ModelSource
+    from benchmarks.toolbench.server.reply_sources import ModelSource
 
     source = ModelSource(open_model(options.model, seed=options.seed, keep=True))
     closing.callback(source.close)
@@ -165,7 +163,7 @@ def _upstream(url: str | None) -> Upstream | None:
     """The server of `--record`, asked with the key of the environment."""
     if url is None:
         return None
-    from benchmarks.toolbench.server.upstream import Upstream
+    from benchmarks.toolbench.server.reply_sources import Upstream
     from protocols.calls.auth import credential
 
     has_key = bool(os.environ.get(_KEY_VARIABLE))

@@ -16,9 +16,7 @@ from benchmarks.toolbench.corpus.queries import ENDPOINTS
 from benchmarks.toolbench.server.address import VirtualCall, read_call
 from benchmarks.toolbench.server.cache import ResponseCache, canonical
 from benchmarks.toolbench.server.catalogue import Catalogue
-from benchmarks.toolbench.server.model_source import FAILED, ModelSource
-from benchmarks.toolbench.server.schema_source import SchemaSource
-from benchmarks.toolbench.server.upstream import Upstream
+from benchmarks.toolbench.server.reply_sources import FAILED, ModelSource, SchemaSource, Upstream
 from protocols.errors import ATCError, ToolError, UsageError
 from protocols.simulator.http.http_server import ConnectionServer
 

@@ -12,10 +12,8 @@ from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
 from atc.models.base import Completion, Usage
-from benchmarks.apibench.apibench_run import grade
-from benchmarks.apibench.ask import api_request, read_reply
-from benchmarks.apibench.calls import matching_call, read_calls_in
-from benchmarks.apibench.dataset import read_apibench
+from benchmarks.apibench.apibench_run import api_request, grade, read_reply
+from benchmarks.apibench.dataset import matching_call, read_apibench, read_calls_in
 from tests.chat_endpoint import ChatEndpoint, serve, tool_call
 
 HARBOUR = "torch.hub.load(repo_or_dir='sea/harbour', model='tide_small', pretrained=True)"

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from benchmarks.learning.generation.checks import InstructionChecks, SeenTexts
-from benchmarks.learning.generation.clustering import proposed_collections
-from benchmarks.learning.generation.pool import PooledAPI, ToolPool
+from benchmarks.learning.generation.pool import PooledAPI, ToolPool, proposed_collections
 from benchmarks.learning.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.server.catalogue import Catalogue

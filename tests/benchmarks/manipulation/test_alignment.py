@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from benchmarks.manipulation.alignment import alignment_data
+from benchmarks.manipulation.generator import alignment_data
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
 
 

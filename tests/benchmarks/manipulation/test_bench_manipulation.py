@@ -20,8 +20,14 @@ from benchmarks.manipulation.environment import Environment, ManipulationTest
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.manipulation.suite_run import ManipulationSettings, SuiteEnvironment, SuiteTask, TestRunner
-from benchmarks.manipulation.suite_summary import SuiteScorer, TestFigures
+from benchmarks.manipulation.suite_run import (
+    ManipulationSettings,
+    SuiteEnvironment,
+    SuiteScorer,
+    SuiteTask,
+    TestFigures,
+    TestRunner,
+)
 from benchmarks.report.manipulation_tables import manipulation_tables
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.manipulation.generator import ActionGenerator
-from benchmarks.manipulation.original import open_original
 from benchmarks.manipulation.prompt_selection import Selection
+from benchmarks.manipulation.suite import open_original
 from benchmarks.manipulation.suite_run import ManipulationSettings, TestRunner
 from protocols.errors import UsageError
 from tests.benchmarks.manipulation.perfect import LabelModel

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.manipulation.sheets.a1 import SheetsError
+from benchmarks.manipulation.sheets.areas import SheetsError
 from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
-from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import Worksheet
+from benchmarks.manipulation.sheets.worksheet import Spreadsheet, Worksheet
 
 pytestmark = pytest.mark.manipulation
 

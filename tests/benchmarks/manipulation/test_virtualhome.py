@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.manipulation.environment import TestScore
-from benchmarks.manipulation.virtualhome.grounding import ground
-from benchmarks.manipulation.virtualhome.virtual_home import VirtualHome, likeness
+from benchmarks.manipulation.virtualhome.virtual_home import VirtualHome, ground, likeness
 from sandbox import Sandbox
 
 HOME = VirtualHome()

@@ -95,7 +95,7 @@ def test_a_program_is_judged_by_the_call_of_the_function(weather: OpenWeather) -
             sandbox.run(program)
             outcomes[program] = weather.score().failure
     assert list(outcomes.values()) == ["", "non-executable", "wrong API"]
-    assert [request.name for request in weather.served.log] == ["GET /data/2.5/forecast"]
+    assert [request.name for request in weather.log] == ["GET /data/2.5/forecast"]
 
 
 def test_a_seed_is_another_day(weather: OpenWeather) -> None:

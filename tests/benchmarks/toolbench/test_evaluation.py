@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.toolbench.evaluation.evaluate import judge_run
-from benchmarks.toolbench.evaluation.result_files import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
+from benchmarks.toolbench.evaluation.results import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
 from benchmarks.toolbench.evaluation.sources import read_ids
 from protocols.errors import UsageError
 from tests.benchmarks.toolbench.judging import (

@@ -14,7 +14,7 @@ from atc.apps.cli import main
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
-from benchmarks.toolbench.server.schema_source import SchemaSource
+from benchmarks.toolbench.server.reply_sources import SchemaSource
 from benchmarks.toolbench.server.virtual_server import Answer, VirtualServer
 from protocols.errors import UsageError
 

@@ -16,9 +16,7 @@ import requests
 from benchmarks.toolbench.server.address import APIAddress, read_arguments, read_call
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
-from benchmarks.toolbench.server.model_source import ModelSource
-from benchmarks.toolbench.server.schema_source import SchemaSource
-from benchmarks.toolbench.server.upstream import Upstream
+from benchmarks.toolbench.server.reply_sources import ModelSource, SchemaSource, Upstream
 from benchmarks.toolbench.server.virtual_server import VirtualServer
 from protocols.errors import ToolError, UsageError
 from tests.local_api import LocalAPI
