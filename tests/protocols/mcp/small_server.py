@@ -1,6 +1,8 @@
-"""An MCP server by hand, a line of JSON for each message, for the tests of odd names, bad schemas and bad manners.
+"""An MCP server by hand, a line of JSON for each message, for the tests of odd names, schemas, results and manners.
 
-Options: `--pid FILE` writes its process id, `--endless` never ends the list of its tools.
+Options: `--pid FILE` writes its process id, and `FILE.hangs` once it hangs; `--endless` never ends the list of its
+tools, `--stuck` gives the same cursor for ever, `--banner` prints lines that are no messages. `--odd` lists tools whose
+results are odd, `--loose` tools whose schemas say little, and some that are none; these give their arguments.
 """
 
 from __future__ import annotations
@@ -43,37 +45,100 @@ PAGES = [
 ]
 
 
+def text(*texts: str) -> list[dict[str, str]]:
+    """The content of a result."""
+    return [{"type": "text", "text": text} for text in texts]
+
+
+RESULTS: dict[str, dict[str, Any]] = {
+    "a_list": {"content": text("[1, 2]"), "structuredContent": [1, 2]},
+    "a_list_of_one": {"content": text('{"id": 1}'), "structuredContent": [{"id": 1}]},
+    "a_list_in_words": {"content": text("Two were found."), "structuredContent": [1, 2]},
+    "a_list_in_parts": {"content": text('{"id": 1}', '{"id": 2}'), "structuredContent": [{"id": 1}, {"id": 2}]},
+    "a_text": {"content": text("words"), "structuredContent": "words"},
+    "a_number": {"content": text("It is 5."), "structuredContent": 5},
+    "a_truth": {"content": text("false"), "structuredContent": False},
+    "nothing": {"content": text("null"), "structuredContent": None},
+    "nothing_at_all": {"content": [], "structuredContent": None},
+    "nothing_but_words": {"content": text("words"), "structuredContent": None},
+    "without_content": {"structuredContent": {"id": 1}},
+    "a_list_without_content": {"structuredContent": [1], "_meta": {"cost": 3}},
+    "json_in_a_text": {"content": text('{"id": 1}'), "structuredContent": '{"id": 1}'},
+    "another_text": {"content": text('{"id": 1}'), "structuredContent": "done"},
+    "an_empty_object": {"content": text('{"id": 1}'), "structuredContent": {}},
+    "an_object": {"content": text("One was found."), "structuredContent": {"id": 1}},
+    "a_failure_in_data": {"structuredContent": {"message": "out of parts"}, "isError": True},
+    "a_failure_in_a_word": {"structuredContent": "out of parts", "isError": True},
+    "a_failure": {"content": text("no such part"), "structuredContent": ["no"], "isError": True},
+}
+ODD = [{"name": name, "inputSchema": {"type": "object", "properties": {}}} for name in RESULTS]
+SCHEMAS: dict[str, Any] = {
+    "free": {"type": "object"},
+    "closed": {"type": "object", "additionalProperties": False},
+    "partly_free": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "additionalProperties": True,
+    },
+    "numbers": {"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}},
+    "without_schema": {},
+    "a_text_for_a_schema": "object",
+}
+LOOSE = [{"name": name, "inputSchema": schema} for name, schema in SCHEMAS.items()]
+PID = Path(sys.argv[sys.argv.index("--pid") + 1]) if "--pid" in sys.argv else None
+
+
+def listed(cursor: int) -> dict[str, Any]:
+    """A page of tools."""
+    if "--odd" in sys.argv or "--loose" in sys.argv:
+        return {
+            "tools": ODD if "--odd" in sys.argv else LOOSE,
+            **({"nextCursor": "0"} if "--stuck" in sys.argv else {}),
+        }
+    more = {"nextCursor": str(cursor + 1)} if cursor + 1 < len(PAGES) or "--endless" in sys.argv else {}
+    return {"tools": PAGES[cursor % len(PAGES)], **more}
+
+
+def called(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """What a tool gives."""
+    if name in SCHEMAS:
+        return {"content": [], "structuredContent": arguments}
+    if name == "die":
+        print(arguments.get("words", ""), file=sys.stderr, flush=True)
+        os._exit(3)
+    if name == "hang":
+        if PID is not None:
+            PID.with_name(f"{PID.name}.hangs").touch()
+        time.sleep(60)
+    value = dict(os.environ) if name == "variables" else params
+    return RESULTS.get(name) or {"content": text(json.dumps(value))}
+
+
 def result_of(method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The result of a request."""
     if method == "initialize":
         info = {"name": "small", "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        page = int(params.get("cursor", "0"))
-        more = {"nextCursor": str(page + 1)} if page + 1 < len(PAGES) or "--endless" in sys.argv else {}
-        return {"tools": PAGES[page % len(PAGES)], **more}
-    if params["name"] == "die":
-        print(params["arguments"].get("words", ""), file=sys.stderr, flush=True)
-        os._exit(3)
-    if params["name"] == "hang":
-        time.sleep(60)
-    value = dict(os.environ) if params["name"] == "variables" else params
-    return {"content": [{"type": "text", "text": json.dumps(value)}]}
+        return listed(int(params.get("cursor", "0")))
+    return called(params["name"], params.get("arguments", {}), params)
 
 
 def main() -> None:
     """Answer the messages on stdin."""
-    if "--pid" in sys.argv:
-        Path(sys.argv[sys.argv.index("--pid") + 1]).write_text(str(os.getpid()), "utf-8")
+    if PID is not None:
+        PID.write_text(str(os.getpid()), "utf-8")
     for line in sys.stdin:
         message = json.loads(line)
+        if "--banner" in sys.argv:
+            print("INFO a line for people:", message.get("method"), flush=True)
         if "id" in message and "method" in message:
-            reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
             if message["method"] in ("initialize", "tools/list", "tools/call"):
-                reply["result"] = result_of(message["method"], message.get("params") or {})
+                reply = {"result": result_of(message["method"], message.get("params") or {})}
             else:
-                reply["error"] = {"code": -32601, "message": "Method not found"}
-            print(json.dumps(reply), flush=True)
+                reply = {"error": {"code": -32601, "message": "Method not found"}}
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
 
 
 main()

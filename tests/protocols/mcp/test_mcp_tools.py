@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
+import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -23,23 +21,20 @@ from protocols import APIError, Protocol, UsageError, load
 from protocols.calls.auth import credential
 from protocols.contracts.contract import Contract
 from protocols.mcp import connection
-from sandbox import Journal, Limits, Sandbox
-from sandbox.records import Run
+from sandbox import Journal, Limits
+from tests.atc_command import start
+from tests.local_api import Answer, LocalAPI
+from tests.protocols.mcp.conftest import ran, spec
 from tests.scripted import ScriptedModel
 
-HERE = Path(__file__).parent
 SECRET = "s3cr3t-of-the-stockroom"
-
-
-def spec(file: str, *arguments: str) -> str:
-    """The source that starts a server of this folder."""
-    return f"mcp:stdio:{shlex.join([sys.executable, str(HERE / file), *arguments])}"
+STOCKROOM = spec(file="tools_server.py")
 
 
 @pytest.fixture(scope="module")
 def stockroom() -> Iterator[Protocol]:
     """A server that stays what it is."""
-    protocol = load(spec("tools_server.py"))
+    protocol = load(STOCKROOM)
     yield protocol
     protocol.close()
 
@@ -48,14 +43,9 @@ def stockroom() -> Iterator[Protocol]:
 def fragile(tmp_path: Path) -> Iterator[tuple[Protocol, Path]]:
     """A server of one test, and the file with its process id."""
     file = tmp_path / "pid"
-    protocol = load(spec("small_server.py", "--pid", str(file)))
+    protocol = load(spec("--pid", str(file)))
     yield protocol, file
     protocol.close()
-
-
-def ran(protocol: Protocol, program: str, **options: object) -> Run:
-    with Sandbox(protocol, **options) as sandbox:  # type: ignore[arg-type]
-        return sandbox.run(program)
 
 
 def alive(file: Path) -> bool:
@@ -137,7 +127,7 @@ def test_a_server_gets_only_what_is_named_and_its_secret_is_seen_nowhere(
     """Of the environment a server has what `--auth env:NAME` names, and what it needs to start."""
     monkeypatch.setenv("STOCK_TOKEN", SECRET)
     monkeypatch.setenv("ANOTHER_SECRET", "not-for-servers")
-    protocol = load(spec("small_server.py"), auth=["env:STOCK_TOKEN"])
+    protocol = load(spec(), auth=["env:STOCK_TOKEN"])
     program = "found = variables()\nprint(sorted(found), found['STOCK_TOKEN'], found['STOCK_TOKEN'][::-1])"
     with Journal(tmp_path / "journal") as journal:
         run = ran(protocol, program, credentials=[credential("env:STOCK_TOKEN", protocol)], journal=journal)
@@ -152,7 +142,7 @@ def test_an_environment_is_for_servers_that_are_started(stockroom: Protocol, mon
     """What cannot be passed on is told, and no message repeats what may be a secret."""
     monkeypatch.setenv("STOCK_TOKEN", SECRET)
     for source, auth in (
-        (spec("tools_server.py"), "bearer:env:STOCK_TOKEN"),
+        (STOCKROOM, "bearer:env:STOCK_TOKEN"),
         ("mcp:https://x.test", "env:STOCK_TOKEN"),
     ):
         with pytest.raises(UsageError, match="--auth") as told:
@@ -194,8 +184,8 @@ def test_reads_are_replayed_from_the_journal(stockroom: Protocol) -> None:
 def test_a_server_that_hangs_is_left_and_ended(fragile: tuple[Protocol, Path]) -> None:
     """A call waits as long as the limits say; closing ends the process, although it listens to nobody."""
     protocol, pid = fragile
-    waited = ran(protocol, "hang()", limits=Limits(request_timeout=0.5))
-    stopped = ran(protocol, "hang()", limits=Limits(wall=0.5))
+    waited = ran(protocol, "hang()", limits=Limits(request_timeout=0.2))
+    stopped = ran(protocol, "hang()", limits=Limits(wall=0.2))
     assert alive(pid)
     protocol.close()
 
@@ -206,7 +196,7 @@ def test_a_server_that_hangs_is_left_and_ended(fragile: tuple[Protocol, Path]) -
 
 def test_changed_tools_end_the_calls() -> None:
     """Programs were written for the tools as they were: a tool that is another one now is not called."""
-    protocol = load(spec("tools_server.py"))
+    protocol = load(STOCKROOM)
     run = ran(protocol, "print(reform())\nprint(parts__find('bolt')['total'])\necho(text='hello')")
 
     assert (
@@ -219,7 +209,7 @@ def test_changed_tools_end_the_calls() -> None:
 
 def test_all_pages_are_listed_and_names_told_apart() -> None:
     """Names that collide are numbered; what is not told from the server's name is a warning."""
-    protocol = load(spec("small_server.py"))
+    protocol = load(spec())
     run = ran(protocol, "print(files__read(file_path='a')['arguments'], files__read_2())")
     protocol.close()
 
@@ -234,7 +224,7 @@ def test_all_pages_are_listed_and_names_told_apart() -> None:
 
 def test_schemas_of_a_server_are_not_trusted() -> None:
     """They read no file, no pattern of theirs takes forever, and a recursive one is checked."""
-    protocol = load(spec("small_server.py"))
+    protocol = load(spec())
     run = ran(
         protocol,
         f"slow(text={'a' * 40!r})\nelsewhere(file='x')\ntree(root={{'parts': [{{'name': 1, 'parts': 2}}]}})",
@@ -265,12 +255,27 @@ def test_what_is_no_server_is_told(
     source: str, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says what is wrong with the source, or with what answers there."""
-    monkeypatch.setattr(connection, "_START", 3.0)
-    with pytest.raises(error, match=r".") as told:
+    if "in time" in message:
+        monkeypatch.setattr(connection, "_START", 0.3)
+    with pytest.raises(error, match=re.escape(message)) as raised:
         load(source)
 
-    assert message in str(told.value)
-    assert "pass@" not in str(told.value)
+    assert "pass@" not in str(raised.value)
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_a_credential_does_not_follow_a_redirect(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another port is another server: it gets neither the token nor another header of the user, nor the request."""
+    monkeypatch.setenv("TOKEN", SECRET)
+    with LocalAPI() as named, LocalAPI() as elsewhere:
+        elsewhere.answer("POST", "/mcp", {})
+        named.respond("POST", "/mcp", lambda _: Answer(status, {}, headers={"Location": f"{elsewhere.url}/mcp"}))
+        with pytest.raises(APIError) as error:
+            load(f"mcp:{named.url}/mcp", ["bearer:env:TOKEN", "header:X-Api-Key:env:TOKEN"])
+
+    assert named.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+    assert elsewhere.requests == []
+    assert SECRET not in str(error.value)
 
 
 @pytest.fixture
@@ -280,7 +285,7 @@ def command(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     def invoke(name: str, program: str, *arguments: str) -> tuple[int, str]:
         file = tmp_path / "program.py"
         file.write_text(program, "utf-8")
-        result = CliRunner().invoke(main, [name, str(file), "--api", spec("small_server.py"), *arguments])
+        result = CliRunner().invoke(main, [name, str(file), "--api", spec(), *arguments])
         return result.exit_code, result.output
 
     return invoke
@@ -295,24 +300,21 @@ def test_commands_take_a_server(command: Callable[..., tuple[int, str]]) -> None
     assert code == 6 and "the MCP server `python` ended (out of oil)" in output
 
 
-def test_no_server_outlives_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_no_server_outlives_the_command(tmp_path: Path, signum: signal.Signals, status: int) -> None:
     """Ctrl-C ends the command and the server, which is busy; so does a kill that leaves the command no time."""
-    program = tmp_path / "program.py"
-    program.write_text("hang()", "utf-8")
-    for signum in (signal.SIGINT, signal.SIGKILL):
-        pid = tmp_path / f"pid-{signum}"
-        api = spec("small_server.py", "--pid", str(pid))
-        atc = [sys.executable, "-c", "from atc.apps.cli import main; main()", "run", str(program), "--api", api]
-        with subprocess.Popen(atc, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=HERE.parent.parent) as process:
-            while not pid.exists() or not pid.read_text():
-                assert process.poll() is None
-                time.sleep(0.05)
-            time.sleep(1.0)  # until it hangs
-            process.send_signal(signum)
-            process.communicate(timeout=20)
-        for _ in range(100):
-            if not alive(pid):
-                break
-            time.sleep(0.05)
-        assert not alive(pid), signum
-        assert process.returncode == (130 if signum == signal.SIGINT else -9)
+    (tmp_path / "program.py").write_text("hang()", "utf-8")
+    pid = tmp_path / "pid"
+    process = start("run", tmp_path / "program.py", "--api", spec("--pid", str(pid)))
+    while not pid.with_name("pid.hangs").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signum)
+    process.communicate(timeout=20)
+    for _ in range(100):
+        if not alive(pid):
+            break
+        time.sleep(0.05)
+
+    assert not alive(pid)
+    assert process.returncode == status

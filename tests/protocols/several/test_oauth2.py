@@ -186,6 +186,24 @@ def test_an_answer_that_is_no_token_is_told(tokens: TokenServer, answer: Answer,
         credential("oauth2:env:SHOP", None).sign(ANY_REQUEST)
 
 
+@pytest.mark.parametrize("status", [302, 307, 308])
+@pytest.mark.parametrize("refreshes", [True, False])
+def test_a_client_secret_does_not_follow_a_redirect(status: int, refreshes: bool, tmp_path: Path) -> None:
+    """The secret and the refresh token are for the server that the settings name."""
+    with LocalAPI() as named, LocalAPI() as elsewhere:
+        elsewhere.answer("POST", "/token", {"access_token": "a-token-of-mine", "token_type": "Bearer"})
+        named.respond("POST", "/token", lambda _: Answer(status, {}, headers={"Location": f"{elsewhere.url}/token"}))
+        settings = {"token_url": f"{named.url}/token", "client_id": "me", "client_secret": CLIENT_SECRET}
+        file = tmp_path / "client.json"
+        file.write_text(json.dumps(settings | ({"refresh_token": "refresh-0-beef"} if refreshes else {})))
+        with pytest.raises(APIError) as error:
+            credential(f"oauth2:file:{file}", None).sign(ANY_REQUEST)
+
+    assert len(named.requests) == 1
+    assert elsewhere.requests == []
+    assert not any(secret in str(error.value) for secret in (CLIENT_SECRET, "refresh-0-beef"))
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [
