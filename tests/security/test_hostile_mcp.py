@@ -31,7 +31,8 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     "echo": {"text": "x"},
 }
 
-SEEDS = [*range(105, 113), 114, 115, 116, 117, 119, 120, 121, 122]
+SEEDS = [105, 107, 108, 111, 112, 116, 119, 120]
+"""Without the handler that keeps the SDK's loggers quiet, six of them print; the others end in a message."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ for api in sys.argv[1:]:
         print(repr(str(error)))
         continue
     for tool in protocol.tools:
-        end = time.monotonic() + 0.3
+        end = time.monotonic() + 0.15
         values = {name: value for name, value in {"text": "b", "name": "bolt"}.items() if name in tool.function.hints}
         try:
             print(len(json.dumps(tool.function.call(values, lambda: end - time.monotonic()))))

@@ -31,6 +31,7 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", SECRET)
     monkeypatch.setenv("MY_LOGIN", "ann:pass:word")
     monkeypatch.setenv("EMPTY", "  ")
+    monkeypatch.setenv("SHORT", "7a%")
 
 
 @pytest.mark.parametrize(
@@ -93,10 +94,11 @@ def test_a_source_that_holds_nothing_is_named(tmp_path: Path) -> None:
         (f"bearer:file:{tmp_path}", "cannot be read"),
         (f"bearer:file:{tmp_path}/two lines", "one line"),
         ("basic:env:MY_TOKEN", "user:password"),
+        ("bearer:env:SHORT", "fewer than 4 characters"),  # taking it out of a reply would tear the reply
     ):
         with pytest.raises(UsageError, match=message) as caught:
             credential(spec, None)
-        assert SECRET not in str(caught.value)
+        assert SECRET not in str(caught.value) and "7a%" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +149,12 @@ def header(value: str) -> APIKey:
             (header(f"Basic {base64.b64encode(f'{user}:{rest}'.encode()).decode()}"), user, "[secret]")
             for user, rest in TOKEN_USERS
         ),
-        (header('Token token="k3y-0123456789"'), "k3y-0123456789, ann", "[secret], ann"),
-        (header("Session id=1; session=k3y-0123456789"), "k3y-0123456789, ann", "[secret], ann"),
-        (header("ApiKey user=ann,key=k3y-0123456789"), "k3y-0123456789, ann", "[secret], ann"),
-        (header("deadbeef0123456789AB"), "DEADBEEF0123456789AB deadbeef0123456789ab", "[secret] [secret]"),
-        (header("pässwörd-4711ü"), "key pässwörd-4711ü".encode().decode("latin-1"), "key [secret]"),
-        (header("pässwörd-4711ü"), "key pässwörd-4711ü".encode().decode("cp1252"), "key [secret]"),
+        (header('Token token="k3y-4711"'), "k3y-4711, ann", "[secret], ann"),
+        (header("Session id=1; session=k3y-4711"), "k3y-4711, ann", "[secret], ann"),
+        (header("ApiKey user=ann,key=k3y-4711"), "k3y-4711, ann", "[secret], ann"),
+        (header("deadbeef01AB"), "DEADBEEF01AB deadbeef01ab", "[secret] [secret]"),
+        (header("pässwörd"), "key pässwörd".encode().decode("latin-1"), "key [secret]"),
+        (header("pässwörd"), "key pässwörd".encode().decode("cp1252"), "key [secret]"),
     ],
 )
 def test_the_parts_of_a_credential_are_removed_too(taken: Credential, text: str, redacted: str) -> None:
@@ -160,15 +162,6 @@ def test_the_parts_of_a_credential_are_removed_too(taken: Credential, text: str,
     misread, and hex digits are written in the other case."""
     assert redact(text, [taken]) == redacted
     assert redact(text, []) == text
-
-
-def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taking it out of a reply would tear the reply."""
-    monkeypatch.setenv("MY_KEY", "7a")
-
-    with pytest.raises(UsageError, match="fewer than 4 characters") as caught:
-        credential("bearer:env:MY_KEY", None)
-    assert "7a" not in str(caught.value)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 16, 1000])

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import collections.abc
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum, StrEnum
-from functools import partial
-from itertools import count
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 import pytest
 
 from protocols import Protocol
-from protocols.errors import UsageError
 from protocols.functions.docstrings import read_docstring
-from protocols.functions.host_function import ResultError
 from sandbox import Run, Sandbox
-from tests.atc_command import start
 
 
 def run(program: str, *functions: object) -> Run:
@@ -102,32 +96,11 @@ def adopt(name: str) -> Animal:
     return Dog(name)
 
 
-def endless() -> Iterable[int]:
-    """All numbers."""
-    return count()
-
-
-def large() -> int:
-    """A large number."""
-    return 10**5000
-
-
 def test_results_are_what_their_hints_allow() -> None:
     """An iterator and a view are lists, and an instance of a subclass one of the class that the hint names."""
     result = run('print(upper(["a"]), keys(), adopt("Rex"))', upper, keys, adopt)
 
     assert result.stdout == "['A'] ['a', 'b'] Animal(name='Rex')\n", result.error
-
-
-@pytest.mark.parametrize(
-    ("function", "message"), [(endless, "it has more than 1,000,000 items"), (large, "of more than 4,000 digits")]
-)
-def test_a_result_that_is_too_large_is_refused(function: Callable[[], object], message: str) -> None:
-    """It is the function's mistake, and the program may go on."""
-    called = Protocol.from_functions([function]).tool(function.__name__).function
-    assert called is not None
-    with pytest.raises(ResultError, match=message):
-        called.call({})
 
 
 class Spot(NamedTuple):
@@ -261,44 +234,3 @@ def test_hints_describe_what_may_be_left_out() -> None:
     assert [argument.description for argument in protocol.tool("Bill").arguments] == ["as printed on it"]
     assert protocol.digest == Protocol.from_functions({"pay": pay}).digest
     assert protocol.digest != Protocol.from_functions({"pay": pay_later}).digest
-
-
-def wrong_name(words: list[str]) -> collections.abc.Nothing:  # type: ignore[name-defined]
-    """Do nothing."""
-
-
-def wrong_text(words: "list[str") -> int:  # type: ignore[valid-type]  # noqa: F722
-    """Do nothing."""
-    return 0
-
-
-@pytest.mark.parametrize(
-    ("functions", "message"),
-    [
-        ([wrong_name], "its signature cannot be read: module 'collections.abc' has no attribute 'Nothing'"),
-        ([wrong_text], "its signature cannot be read: Forward reference must be an expression"),
-        ({"half": partial(mass, Planet.MARS)}, "half has no docstring of its own: write a function around it"),
-        ({"open": upper}, 'open means something else in a program; pass it under another name, as in {"my_open": …}'),
-    ],
-)
-def test_forms_that_are_none_are_refused(functions: Any, message: str) -> None:
-    """The message says what to do."""
-    with pytest.raises(UsageError) as caught:
-        Protocol.from_functions(functions)
-
-    assert message in str(caught.value)
-
-
-def test_whatever_way_a_function_prints_stdout_is_the_programs(tmp_path: Path) -> None:
-    """By pprint, in a module beside the file, or to sys.stdout."""
-    (tmp_path / "printing_helper.py").write_text("def note():\n    print('noted')\n")
-    (tmp_path / "tools.py").write_text(
-        "import sys\nfrom pprint import pprint\nimport printing_helper\nprint('loaded')\ndef total() -> int:\n"
-        "    'The total.'\n    pprint([1])\n    sys.stdout.write('written')\n    printing_helper.note()\n    return 3\n"
-    )
-    (tmp_path / "program.py").write_text("print(total())")
-    process = start("run", tmp_path / "program.py", "--api", f"functions:{tmp_path / 'tools.py'}", "--json")
-    stdout, stderr = process.communicate()
-
-    assert json.loads(stdout)["stdout"] == "3\n"
-    assert all(text in stderr for text in ("loaded", "[1]", "written", "noted"))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from atc import Agent
 from atc.apps.cli import main
 from atc.assist.check import check
-from protocols import UsageError, load
+from protocols import Protocol, UsageError, load
 from protocols.contracts.contract import Contract
 from tests.protocols.functions.shop import Cart, shop
 from tests.scripted import ScriptedModel
@@ -122,16 +122,47 @@ def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
 
 
 def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> None:
-    """It goes to stderr, so that stdout is the program's own, or JSON."""
-    functions, program = tmp_path / "tools.py", tmp_path / "program.py"
-    functions.write_text('print("loaded")\ndef f() -> int:\n    """Do."""\n    print("called")\n    return 3\n')
-    program.write_text("print(f())")
+    """By pprint, in a module beside the file, or to sys.stdout: it goes to stderr, and stdout is the program's."""
+    (tmp_path / "printing_helper.py").write_text("def note():\n    print('noted')\n")
+    (tmp_path / "tools.py").write_text(
+        "import sys\nfrom pprint import pprint\nimport printing_helper\nprint('loaded')\ndef total() -> int:\n"
+        "    'The total.'\n    pprint([1])\n    sys.stdout.write('written')\n    printing_helper.note()\n    return 3\n"
+    )
+    (tmp_path / "program.py").write_text("print(total())")
+    command = ["run", str(tmp_path / "program.py"), "--api", f"functions:{tmp_path / 'tools.py'}"]
+    plain, as_json = (CliRunner().invoke(main, [*command, *options]) for options in ([], ["--json"]))
 
-    plain = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}"])
-    as_json = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}", "--json"])
-
-    assert (plain.stdout, "called" in plain.stderr) == ("3\n", True)
+    assert plain.stdout == "3\n"
+    assert all(text in plain.stderr for text in ("loaded", "[1]", "written", "noted"))
     assert json.loads(as_json.stdout)["stdout"] == "3\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "answer"),
+    [
+        ('cart.add("pen", 2)\ncart.sort(("name", "asc"))', "[['pen', 2]]"),
+        ('cart.add("pen", 2)\ncart.limit(None)', "called cart.add, cart.limit"),
+        ('cart.add("pen", 2)\nprint(cart.total().value)', "5.0"),
+    ],
+)
+@pytest.mark.parametrize("query", ["Which 2 pens are there, for 2025/02/06?", "Order 2 pens for February 6, 2025."])
+def test_a_program_that_acts_is_an_answer(program: str, answer: str, query: str) -> None:
+    """It is accepted at once, printed or not, and nothing speaks against it."""
+    protocol = Protocol.from_functions({"cart": Cart()})
+    solution = Agent(protocol, model=ScriptedModel(f"{program}\n```"), writes="allow").solve(query)
+
+    assert (solution.status, solution.answer) == ("answered", answer)
+    assert [attempt.program for attempt in solution.attempts] == [program]
+    assert (solution.findings, solution.standing) == ((), "supported")
+
+
+def test_a_program_that_only_reads_has_to_print() -> None:
+    """Where `reads` names the function, a silent program is no answer."""
+    model = ScriptedModel("find('pen')\n```", "print(find('pen'))\n```")
+    solution = Agent(shop(Cart()), model=model).solve("Which pens are there?")
+
+    assert solution.answer == "['red pen']"
+    assert [attempt.fault and attempt.fault.type for attempt in solution.attempts] == ["NoOutput", None]
 
 
 def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import collections.abc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
@@ -212,6 +215,15 @@ def no_json(name: Callable[[], None]) -> None:
     """Do nothing."""
 
 
+def wrong_name(words: list[str]) -> collections.abc.Nothing:  # type: ignore[name-defined]
+    """Do nothing."""
+
+
+def wrong_text(words: "list[str") -> int:  # type: ignore[valid-type]  # noqa: F722
+    """Do nothing."""
+    return 0
+
+
 async def waits() -> None:
     """Do nothing."""
 
@@ -224,10 +236,13 @@ async def waits() -> None:
         ([no_docstring], "no_docstring (test_function_tools.py, line NUMBER) has no docstring"),
         ([no_json], "no_json (test_function_tools.py, line NUMBER): argument 'name': the hint"),
         ([waits], "waits (test_function_tools.py, line NUMBER) is asynchronous"),
+        ([wrong_name], "its signature cannot be read: module 'collections.abc' has no attribute 'Nothing'"),
+        ([wrong_text], "its signature cannot be read: Forward reference must be an expression"),
+        ({"half": partial(find, "red")}, "half has no docstring of its own: write a function around it"),
         ([find, find], "two functions are called find"),
         ({"Amount": find, "cart": Cart()}, "would be called Amount"),
         ({"not a name": find}, "'not a name' is no name"),
-        ({"open": find}, "open means something else in a program; pass it under another name"),
+        ({"open": find}, 'open means something else in a program; pass it under another name, as in {"my_open": …}'),
         ({"list": Cart()}, "list means something else in a program"),
         ([Cart], "of a class a program has only the constructor, not add(); pass an object of it"),
         ([3], "3 is no function"),
@@ -261,6 +276,16 @@ def create(name: str, near: object = NOTHING_GIVEN, day: date | None = None) -> 
     return Place(name)
 
 
+def endless() -> Iterable[int]:
+    """All numbers."""
+    return count()
+
+
+def large() -> int:
+    """A large number."""
+    return 10**5000
+
+
 def ring() -> list[Any]:
     """A list that holds itself."""
     values: list[Any] = []
@@ -288,6 +313,8 @@ def test_a_default_that_no_program_can_write_is_left_out() -> None:
     [
         (create, {"name": "a"}, "a Place keeps no attribute 'name', as its constructor takes it"),
         (ring, {}, "it holds itself, or is nested too deeply"),
+        (endless, {}, "it has more than 1,000,000 items"),
+        (large, {}, "of more than 4,000 digits"),
     ],
 )
 def test_a_result_that_cannot_be_read_says_why(

@@ -42,6 +42,7 @@ PAGES = [
     ],
     [tool("2nd"), tool("last", annotations={"readOnlyHint": False})],
     [tool("die", {"words": TEXT}), tool("hang", annotations=READS), tool("variables", annotations=READS)],
+    [tool("reform")],
 ]
 
 
@@ -111,6 +112,9 @@ def called(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict
         if PID is not None:
             PID.with_name(f"{PID.name}.hangs").touch()
         time.sleep(60)
+    if name == "reform":  # the tool `last` is another one, and the client is told so
+        PAGES[2][1] = tool("last", {"text": TEXT})
+        print('{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}', flush=True)
     value = dict(os.environ) if name == "variables" else params
     return RESULTS.get(name) or {"content": text(json.dumps(value))}
 

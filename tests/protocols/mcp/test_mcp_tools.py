@@ -73,7 +73,7 @@ def test_only_a_hint_of_the_server_makes_a_tool_a_read(stockroom: Protocol) -> N
     """`readOnlyHint` says that a tool reads; without it a call is a write, which the policy may refuse."""
     run = ran(stockroom, "print(parts__find('bolt')['total'])\nparts__take(name='bolt')", writes="deny")
 
-    assert {tool.name for tool in stockroom.tools if tool.writes} == {"parts__take", "reform"}
+    assert {tool.name for tool in stockroom.tools if tool.writes} == {"parts__take"}
     assert run.stdout == "1\n"
     assert run.error is not None and "which --writes deny refuses" in run.error.message
     assert [call.refused for call in run.calls] == [False, True]
@@ -194,17 +194,12 @@ def test_a_server_that_hangs_is_left_and_ended(fragile: tuple[Protocol, Path]) -
     assert not alive(pid)
 
 
-def test_changed_tools_end_the_calls() -> None:
+def test_changed_tools_end_the_calls(fragile: tuple[Protocol, Path]) -> None:
     """Programs were written for the tools as they were: a tool that is another one now is not called."""
-    protocol = load(STOCKROOM)
-    run = ran(protocol, "print(reform())\nprint(parts__find('bolt')['total'])\necho(text='hello')")
+    run = ran(fragile[0], "reform()\nlast()")
 
-    assert (
-        run.error is not None
-        and "changed its tools: echo is no longer as it was listed; start again" in run.error.message
-    )
-    assert run.calls[-1].status is None
-    protocol.close()
+    assert "changed its tools: last is no longer as it was listed; start again" in str(run.error)
+    assert [call.status for call in run.calls] == [200, None]
 
 
 def test_all_pages_are_listed_and_names_told_apart() -> None:
@@ -214,7 +209,7 @@ def test_all_pages_are_listed_and_names_told_apart() -> None:
     protocol.close()
 
     names = ["files__read", "files__read_2", "print_", "slow", "elsewhere", "tree", "n2nd", "last"]
-    names += ["die", "hang", "variables"]
+    names += ["die", "hang", "variables", "reform"]
     assert [tool.name for tool in protocol.tools] == names
     assert "the tool 'files.read' of the MCP server is called files__read_2" in protocol.warnings
     assert protocol.tool("files__read").summary == "Read a file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver import Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
@@ -65,20 +65,6 @@ def picture_of(name: str) -> Any:
 def echo(text: str) -> str:
     """The same text."""
     return text
-
-
-@server.tool(structured_output=False)
-async def reform(context: Context) -> str:
-    """Replace the tool echo by another one of that name, and say so."""
-    server.remove_tool("echo")
-
-    @server.tool(name="echo", structured_output=False)
-    def shout(text: str, volume: int) -> str:
-        """The same text, in capitals."""
-        return text.upper()
-
-    await context.session.send_tool_list_changed()
-    return "done"
 
 
 if __name__ == "__main__":

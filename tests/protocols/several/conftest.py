@@ -28,6 +28,15 @@ class TwoAPIs:
 
 
 @pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    """An API with alerts, which anybody may read and write."""
+    with LocalAPI() as server:
+        server.answer("GET", "/alerts", ["calm"])
+        server.answer("POST", "/alerts", {"text": "storm"})
+        yield server
+
+
+@pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoAPIs]:
     """A shop and a CRM with answers; the environment has a token for each."""
     monkeypatch.setenv("SHOP_TOKEN", SHOP_TOKEN)

@@ -99,42 +99,8 @@ def test_an_api_without_a_server_is_named() -> None:
 
     with pytest.raises(UsageError, match=r"document of crm names no server .*--base-url crm=URL"):
         Sandbox(protocol)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("mail=bearer:env:SHOP_TOKEN", "mail=…: there is no such API; the APIs are shop, crm"),
-        ("bearer:env:SHOP_TOKEN", "must name the API that it is for, as in shop=…; the APIs are shop, crm"),
-        (f"{SHOP_TOKEN}=bearer", "must name the API"),
-    ],
-)
-def test_a_credential_names_its_api(two: TwoAPIs, text: str, message: str) -> None:
-    """A credential for no API of these is refused; no message repeats what may be a secret."""
-    with pytest.raises(UsageError, match=message) as raised:
-        credential(text, two.protocol)
-
-    assert SHOP_TOKEN not in str(raised.value)
-
-
-def test_a_base_url_names_its_api(two: TwoAPIs) -> None:
-    with pytest.raises(UsageError, match="mail=…: no such API; the APIs are shop, crm"):
-        Sandbox(two.protocol, base_url={"mail": two.shop.url})
-    with pytest.raises(UsageError, match="must name its API, as in shop=URL"):
-        Sandbox(two.protocol, base_url=two.shop.url)
     with pytest.raises(UsageError, match="shop=…: there is but one API"):
-        Sandbox(load(document(SHOP, two.shop.url, "Shop")), base_url={"shop": two.shop.url})
-
-
-def test_functions_are_one_of_the_apis(two: TwoAPIs, tmp_path: Path) -> None:
-    """Functions of a Python file run in this process; their values go to the other APIs, and a credential nowhere."""
-    (tmp_path / "own.py").write_text('def first() -> int:\n    """Give the first customer."""\n    return 7\n')
-    protocol = combine({"crm": document(CRM, two.crm.url, "CRM"), "own": f"functions:{tmp_path / 'own.py'}"})
-    signed = [credential("crm=bearer:env:CRM_TOKEN", protocol)]
-    run = Sandbox(protocol, credentials=signed).run("print(crm__GET_customers_customer_id(own__first())['name'])")
-
-    assert run.stdout == "Ada\n", run.error
-    assert run.calls[0].url == "function:first"
+        Sandbox(load(document(SHOP, "https://shop.example", "Shop")), base_url={"shop": "https://shop.example"})
 
 
 def test_a_simulated_api_has_both_in_one_world() -> None:

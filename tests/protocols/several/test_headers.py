@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring
 
 from atc import Agent
 from protocols import UsageError
@@ -15,13 +18,6 @@ from tests.protocols.several.conftest import SHOP_TOKEN
 from tests.scripted import ScriptedModel
 
 LIST = "print(GET_alerts())"
-
-
-@pytest.fixture
-def api() -> Iterator[LocalAPI]:
-    with LocalAPI() as server:
-        server.answer("GET", "/alerts", [])
-        yield server
 
 
 def test_a_header_is_on_each_request(api: LocalAPI) -> None:
@@ -104,57 +100,51 @@ def test_a_header_that_will_not_do_is_told(text: str, message: str) -> None:
     assert "Bearer abc" not in str(raised.value)
 
 
-def test_an_agent_takes_headers(api: LocalAPI) -> None:
-    model = ScriptedModel(f"```python\n{LIST}\n```")
-    with Agent(api.protocol, model=model, headers=["X-Tenant: acme"]) as agent:
-        agent.solve("Which alerts are there?")
+class Memory(KeyringBackend):
+    """A keyring with two entries."""
 
-    assert api.requests[0].headers["x-tenant"] == "acme"
+    priority = 1.0
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return {("shop", "me"): SHOP_TOKEN, ("shop", "none"): ""}.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None: ...
+    def delete_password(self, service: str, username: str) -> None: ...
 
 
-def test_a_secret_lies_in_the_keyring(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`keyring:SERVICE/USER` is a source for every kind of credential and for headers."""
-    import keyring
-    from keyring.backend import KeyringBackend
-
-    class Memory(KeyringBackend):
-        priority = 1.0
-
-        def get_password(self, service: str, username: str) -> str | None:
-            return {("shop", "me"): SHOP_TOKEN, ("shop", "none"): ""}.get((service, username))
-
-        def set_password(self, service: str, username: str, password: str) -> None: ...
-        def delete_password(self, service: str, username: str) -> None: ...
-
+@pytest.fixture
+def own_keyring() -> Iterator[None]:
+    """What a test does to the keyring of the process is undone."""
     before = keyring.get_keyring()
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.mark.usefixtures("own_keyring")
+def test_a_secret_lies_in_the_keyring(api: LocalAPI) -> None:
+    """`keyring:SERVICE/USER` is a source for every kind of credential and for headers."""
     keyring.set_keyring(Memory())  # type: ignore[no-untyped-call]
-    try:
-        signed = [credential("bearer:keyring:shop/me", None), header_of("X-Key:keyring:shop/me", None)]
-        Sandbox(api.protocol, credentials=signed).run(LIST)
-        with pytest.raises(UsageError, match="the keyring has nothing for shop/you; store it with"):
-            credential("bearer:keyring:shop/you", None)
-        with pytest.raises(UsageError, match="the keyring's shop/none is empty"):
-            credential("bearer:keyring:shop/none", None)
-        with pytest.raises(UsageError, match="takes SERVICE/USER"):
-            credential("bearer:keyring:shop", None)
-    finally:
-        keyring.set_keyring(before)
+    signed = [credential("bearer:keyring:shop/me", None), header_of("X-Key:keyring:shop/me", None)]
+    Sandbox(api.protocol, credentials=signed).run(LIST)
 
     assert api.requests[0].headers["authorization"] == f"Bearer {SHOP_TOKEN}"
     assert api.requests[0].headers["x-key"] == SHOP_TOKEN
 
 
-def test_a_machine_without_a_keyring_is_told() -> None:
-    import keyring
-    from keyring.backends.fail import Keyring
-
-    before = keyring.get_keyring()
-    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
-    try:
-        with pytest.raises(UsageError, match="there is no keyring on this machine; use env: or file:"):
-            credential("bearer:keyring:shop/me", None)
-    finally:
-        keyring.set_keyring(before)
+@pytest.mark.usefixtures("own_keyring")
+@pytest.mark.parametrize(
+    ("backend", "place", "message"),
+    [
+        (Memory, "shop/you", "the keyring has nothing for shop/you; store it with"),
+        (Memory, "shop/none", "the keyring's shop/none is empty"),
+        (Memory, "shop", "takes SERVICE/USER"),
+        (Keyring, "shop/me", "there is no keyring on this machine; use env: or file:"),
+    ],
+)
+def test_a_keyring_without_the_secret_is_told(backend: type[KeyringBackend], place: str, message: str) -> None:
+    keyring.set_keyring(backend())  # type: ignore[no-untyped-call]
+    with pytest.raises(UsageError, match=message):
+        credential(f"bearer:keyring:{place}", None)
 
 
 def test_a_documented_header_that_the_user_sets_is_no_argument() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from tests.scripted import ScriptedModel
 
 LIST = "print(GET_alerts())"
 WRITE = "print(POST_alerts(text='storm'))"
-
-
-@pytest.fixture
-def api() -> Iterator[LocalAPI]:
-    with LocalAPI() as server:
-        server.answer("GET", "/alerts", ["calm"])
-        server.answer("POST", "/alerts", {"text": "storm"})
-        yield server
 
 
 def model(*programs: str) -> ScriptedModel:
@@ -105,20 +96,17 @@ def _fails(call: CallRecord) -> None:
     raise ValueError("the ledger is closed")
 
 
-def test_a_hook_that_fails_ends_the_solve(api: LocalAPI) -> None:
+@pytest.mark.parametrize(("hook", "sent"), [("before_call", 0), ("after_call", 1)])
+def test_a_hook_that_fails_ends_the_solve(api: LocalAPI, hook: str, sent: int) -> None:
     """The error names the hook. Before a call nothing is sent then."""
+    message = rf"the hook {hook} \(_fails\) raised ValueError: the ledger is closed"
     with (
-        Agent(api.protocol, model=model(LIST), before_call=_fails) as agent,
-        pytest.raises(UsageError, match=r"the hook before_call \(_fails\) raised ValueError: the ledger is closed"),
+        Agent(api.protocol, model=model(LIST), **{hook: _fails}) as agent,  # type: ignore[arg-type]
+        pytest.raises(UsageError, match=message),
     ):
         agent.solve("Which alerts are there?")
-    assert api.requests == []
-    with (
-        Agent(api.protocol, model=model(LIST), after_call=_fails) as agent,
-        pytest.raises(UsageError, match=r"the hook after_call \(_fails\) raised ValueError: the ledger is closed"),
-    ):
-        agent.solve("Which alerts are there?")
-    assert len(api.requests) == 1
+
+    assert len(api.requests) == sent
 
 
 def test_a_hook_gives_a_reason_or_nothing(api: LocalAPI) -> None:

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from protocols import combine, load
-from sandbox.egress.egress_rules import base_urls
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
 
@@ -46,17 +44,6 @@ def test_requests_reach_it_under_the_same_url(run: Run, service: Service) -> Non
 
     assert run(document, program).stdout == "200\n"
     assert "is no operation of this API" in run(document, program.replace("/harbour/boats", "/boats")).stderr
-
-
-def test_each_of_several_apis_has_its_own() -> None:
-    """The base URL of one does not get the path of another."""
-    info = {"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": PATHS}
-    both = combine(
-        {"a": load({**info, "servers": [{"url": "/a/v1"}]}), "b": load({**info, "servers": [{"url": "/b/v2"}]})}
-    )
-
-    urls = base_urls({"a": "http://one.example", "b": "http://two.example:8080"}, both)
-    assert urls == {"a": "http://one.example/a/v1", "b": "http://two.example:8080/b/v2"}
 
 
 def test_a_key_without_its_prefix_is_told_at_a_401(run: Run, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

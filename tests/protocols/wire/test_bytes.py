@@ -145,32 +145,6 @@ def test_requests_in_a_program_keeps_bytes(run: Run, service: Service) -> None:
     assert service.arrived[1].body == LARGE
 
 
-@pytest.mark.parametrize(
-    "label", ["application/pdf", "application/zip", "audio/mpeg", "application/vnd.openxmlformats-officedocument.x"]
-)
-def test_the_label_tells_bytes_where_the_document_is_silent(run: Run, label: str) -> None:
-    """A PDF is bytes even if it happens to be ASCII."""
-    doc = {"/file": {"get": {"responses": {"200": {"description": "OK"}}}}}
-
-    result = run(doc, "print(GET_file())", handle=lambda request: (200, {"Content-Type": label}, "%PDF-1.7"))
-
-    assert (result.exit_code, result.output) == (0, "b'%PDF-1.7'\n")
-
-
-def test_an_unknown_media_type_is_text_if_it_can_be(run: Run) -> None:
-    """Bytes that are no text stay bytes; nothing becomes U+FFFD."""
-    bodies = iter([b"hello", b"\x89\xff"])
-    doc = {"/file": {"get": {"responses": {"200": {"description": "OK"}}}}}
-
-    result = run(
-        doc,
-        "print(GET_file(), GET_file())",
-        handle=lambda request: (200, {"Content-Type": "application/x-acme"}, next(bodies)),
-    )
-
-    assert (result.exit_code, result.output) == (0, "hello b'\\x89\\xff'\n")
-
-
 def test_a_secret_in_bytes_does_not_reach_the_program(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A binary reply that repeats the key of the request is freed of it."""
     monkeypatch.setenv("WIRE_TOKEN", "very-secret-token-1")

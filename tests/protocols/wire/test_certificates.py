@@ -67,32 +67,20 @@ def test_a_client_certificate_is_shown_to_the_api(run: Run, authority: Authority
     assert "--client-cert" in without.stderr
 
 
-def test_a_client_certificate_is_not_shown_to_other_servers(run: Run, authority: Authority) -> None:
-    """An origin of --allow sees no certificate, as it sees no credential."""
+@pytest.mark.parametrize("demands", [False, True])
+def test_a_client_certificate_is_not_shown_to_other_servers(run: Run, authority: Authority, demands: bool) -> None:
+    """An origin of --allow sees none, as it sees no credential; if it demands one, the option is not advised."""
     certificate, key = authority.certify("reporting")
-    clients = certificate.with_name("optional.pem")
+    clients = certificate.with_name("required.pem" if demands else "optional.pem")
     clients.write_bytes(authority.file.read_bytes())
     files = authority.certify("service", "127.0.0.1")
-    with secure_service(files, clients) as own, secure_service(files, clients) as other:
+    with secure_service(files, authority.file) as own, secure_service(files, clients) as other:
         program = f"import requests\n{PROGRAM}\nprint(requests.get('https://127.0.0.1:{other}/who').json()['name'])"
         target = ("--base-url", f"https://127.0.0.1:{own}", "--allow", f"https://127.0.0.1:{other}")
-        files_given = ("--ca-file", str(authority.file), "--client-cert", f"{certificate},{key}")
-        result = run(WHO, program, *target, *files_given)
+        result = run(WHO, program, *target, "--ca-file", str(authority.file), "--client-cert", f"{certificate},{key}")
 
-    assert result.stdout == "reporting\nnobody\n"
-
-
-def test_a_server_of_allow_that_wants_a_certificate_is_not_sent_to_the_option(run: Run, authority: Authority) -> None:
-    """Whoever has given `--client-cert` is not told to give it."""
-    certificate, key = authority.certify("reporting")
-    files = authority.certify("service", "127.0.0.1")
-    with secure_service(files) as own, secure_service(files, authority.file) as other:
-        program = f"import requests\nprint(requests.get('https://127.0.0.1:{other}/who').json()['name'])"
-        target = ("--base-url", f"https://127.0.0.1:{own}", "--allow", f"https://127.0.0.1:{other}")
-        given = ("--ca-file", str(authority.file), "--client-cert", f"{certificate},{key}")
-        result = run(WHO, program, *target, *given)
-
-    assert "--client-cert is shown to the servers of the API alone" in result.stderr
+    assert result.stdout == ("reporting\n" if demands else "reporting\nnobody\n")
+    assert ("--client-cert is shown to the servers of the API alone" in result.stderr) == demands
 
 
 def test_a_certificate_for_another_name_says_so(run: Run, authority: Authority) -> None:

@@ -84,17 +84,6 @@ def test_a_read_goes_to_the_service_where_writes_do_not(run: Run, service: Servi
     assert set(service.lines) == {"POST /boats/search"}
 
 
-def test_a_busy_service_is_asked_again(run: Run, service: Service) -> None:
-    """After a 503, as for any other read."""
-
-    def busy(request: Arrived) -> tuple[int, dict[str, str], object]:
-        return (503, {"Retry-After": "0"}, {}) if len(service.arrived) == 1 else (200, {}, {"hits": []})
-
-    paths = {"/boats/search": {"post": operation(operationId="searchBoats")}}
-    assert run(paths, 'POST_boats_search(text="x")', handle=busy).exit_code == 0
-    assert len(service.lines) == 2
-
-
 def test_no_header_makes_another_method_of_it(run: Run, service: Service) -> None:
     """What overrides the method is taken away or refused, in a declared read as in a GET."""
     header = {"name": "X-HTTP-Method-Override", "in": "header", "schema": {"type": "string"}}

@@ -32,7 +32,8 @@ FILE = {**TEXT, "format": "binary"}
 ROW = {"type": "object", "properties": {"id": {"type": "integer"}}}
 ROWS = {"type": "array", "items": ROW}
 ANY_LABEL = ["text/html; charset=utf-8", "text/plain", "application/octet-stream", ""]
-NO_JSON = ["7c9e6679-7425", "1999-12-31", "0042", "3.4.5", "23:59", "192.168.7.1", "false alarm", "null and void"]
+NO_JSON = ["7c9e6679-7425", "1999-12-31", "0042", "3.4.5", "false alarm"]
+OFFICE = "vnd.openxmlformats-officedocument.x"
 ZOE = '{"name": "Zoë"}'
 SEQUENCE = '\x1e{"id":\n 1}\n\x1e{"id": 2}\n\x1e[3]\n'
 
@@ -86,6 +87,11 @@ REPLIES: list[tuple[str | None, object, str, str, str | bytes, str]] = [
     ("image/*", FILE, "get", "image/svg+xml", "<svg/>", "b'<svg/>'"),
     ("image/*", None, "get", "image/svg+xml", "<svg/>", "'<svg/>'"),
     ("application/*", ROW, "get", "text/plain", '{"id": 3}', "{'id': 3}"),
+    # Where the document is silent the label tells bytes, also if they are ASCII; another type is text if it can be.
+    *((None, None, "get", f"application/{kind}", "%PDF-1.7", "b'%PDF-1.7'") for kind in ("pdf", "zip", OFFICE)),
+    (None, None, "get", "audio/mpeg", "%PDF-1.7", "b'%PDF-1.7'"),
+    (None, None, "get", "application/x-acme", b"hello", "'hello'"),
+    (None, None, "get", "application/x-acme", b"\x89\xff", "b'\\x89\\xff'"),
 ]
 
 
@@ -158,14 +164,14 @@ def test_a_last_line_that_breaks_off_is_reported(run: Run, count: int) -> None:
     assert f'the last line of the reply is not whole JSON and was left out: {{"id": 99 ({count} items' in result.stderr
 
 
-CHARSETS = ["iso-8859-1", "windows-1252", "utf-8", "utf-16", "iso-8859-15"]
-ASIAN = ["shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "big5", "euc-kr"]
+CHARSETS = ["iso-8859-1", "windows-1252", "utf-16"]
+ASIAN = ["shift_jis", "iso-2022-jp", "gb18030", "euc-kr"]
 
 
 @pytest.mark.parametrize("charset", [*CHARSETS, *ASIAN])
 def test_a_text_is_decoded_by_its_charset(run: Run, charset: str) -> None:
     """As the Content-Type names it; a large text and JSON as well."""
-    word = {"euc-kr": "서울", "big5": "東京"}.get(charset, "東京" if charset in ASIAN else "Zoë")
+    word = {"euc-kr": "서울"}.get(charset, "東京" if charset in ASIAN else "Zoë")
     bodies = iter([word, word * 60_000, json.dumps({"name": word}, ensure_ascii=False)])
     kinds = iter(["text/csv", "text/csv", "application/json"])
     program = "print(GET_report()); text = GET_report(); print(len(text), text[-1]); print(GET_report()['name'])"
