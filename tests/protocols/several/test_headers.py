@@ -142,7 +142,7 @@ def test_a_secret_lies_in_the_keyring(api: LocalAPI) -> None:
     ],
 )
 def test_a_keyring_without_the_secret_is_told(backend: type[KeyringBackend], place: str, message: str) -> None:
-    keyring.set_keyring(backend())  # type: ignore[no-untyped-call]
+    keyring.set_keyring(backend())
     with pytest.raises(UsageError, match=message):
         credential(f"bearer:keyring:{place}", None)
 
