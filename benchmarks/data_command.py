@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,11 @@ from atc.apps.cli import print_json, say
 from atc.apps.cli.options import argument, json_option, option, takes
 from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchmarks.tasks.datasets import Dataset
+    from benchmarks.tasks.task_files import Task
+    from protocols import Protocol, Tool
 
 __all__ = ["pull", "show"]
 
@@ -56,7 +63,6 @@ def show(options: _ShowOptions) -> None:
     """
     from benchmarks.report.render import print_table
     from benchmarks.tasks.datasets import open_dataset
-    from benchmarks.tasks.statistics import statistics
 
     names = [name for name, benchmark in benchmarks().items() if not benchmark.command]
     is_name = options.source in names
@@ -66,9 +72,49 @@ def show(options: _ShowOptions) -> None:
     dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
-    rows = statistics(dataset)
+    rows = _statistics(dataset)
     if options.as_json:
-        print_json([row.to_json() for row in rows])
+        print_json(rows)
         return
     columns = ("domain", "tasks", "tools", "gold calls", "gold tools", "tokens a tool", "interface")
-    print_table("", columns, (row.to_json().values() for row in rows))
+    print_table("", columns, (row.values() for row in rows))
+
+
+def _statistics(dataset: Dataset) -> list[dict[str, object]]:
+    """The figures of each domain, and last those of all tasks; only the latter where each task has its own APIs."""
+    tasks: dict[str, list[Task]] = {}
+    for task in dataset.tasks:
+        tasks.setdefault(task.domain, []).append(task)
+    total = _figures("all", dataset.tasks, [dataset.protocols[domain] for domain in tasks])
+    if dataset.own_protocols or len(tasks) == 1:
+        return [total]
+    return [*(_figures(domain, of_domain, [dataset.protocols[domain]]) for domain, of_domain in tasks.items()), total]
+
+
+def _figures(domain: str, tasks: Sequence[Task], protocols: Sequence[Protocol]) -> dict[str, object]:
+    """The figures of the tasks of one domain, or of all; a token is estimated as three characters."""
+    from protocols.render import render_full
+    from protocols.text.prose import estimate
+
+    solutions = [task.gold.calls for task in tasks]
+    tools = {f"{protocol.title}.{tool.name}": tool for protocol in protocols for tool in protocol.tools}
+    return {
+        "domain": domain,
+        "tasks": len(tasks),
+        "tools": len(tools),
+        "gold_calls": _mean([sum(calls.values()) for calls in solutions]),
+        "gold_tools": _mean([len(calls) for calls in solutions]),
+        "documentation_tokens": _mean([estimate(render_full([tool])) for tool in tools.values()]),
+        "interface": ", ".join(dict.fromkeys(map(_interface, tools.values()))),
+    }
+
+
+def _interface(tool: Tool) -> str:
+    """How a tool is called, in the paper's words."""
+    if tool.function is not None:
+        return "Python function"
+    return "virtual API server" if tool.envelope is not None else "RESTful API"
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return round(sum(numbers) / max(len(numbers), 1), 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from atc.apps.cli.options import (
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from probing.prober.findings import ProbeReport
+    from probing.prober.findings import ProbeReport, ToolFinding
     from probing.prober.permission import WritePermission, WriteScope
     from probing.prober.prober import Prober
     from protocols import Protocol
@@ -43,16 +43,10 @@ _CHECKS = frozenset({
 
 
 @dataclass(frozen=True, kw_only=True)
-class _DocumentOptions:
-    """The document whose responses are sought; optional with --check."""
+class ProbeOptions:
+    """The parameters of `atc probe`. `spec`, whose responses are sought, is optional with --check."""
 
     spec: str | None = argument(required=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProbeOptions(_DocumentOptions):
-    """The parameters of `atc probe`."""
-
     simulate: bool = agent_option("simulate")
     auth: tuple[str, ...] = agent_option("auth")
     seed: int = agent_option("seed")
@@ -144,8 +138,7 @@ def probe(options: ProbeOptions) -> None:
     no failure. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when the service
     cannot be had.
     """
-    from probing.evaluation import field_agreement
-    from probing.strip_responses import strip_responses
+    from probing.evaluation import field_agreement, strip_responses
     from protocols import load
     from protocols.choice import choose
 
@@ -217,7 +210,6 @@ def _open_prober(
 ) -> Prober:
     """The prober with its log, model and progress display. Raises: UsageError: The log cannot be used."""
     from atc.apps.cli import say
-    from probing.live import ProbeProgress
     from probing.prober.prober import Prober
     from protocols.errors import UsageError
 
@@ -229,8 +221,7 @@ def _open_prober(
     stack.enter_context(_locked(log))
     if not options.resume:
         _start_log(log)
-    progress = stack.enter_context(ProbeProgress(len(options.only) or len(permission.protocol.tools)))
-
+    trying, finished = stack.enter_context(_progress(len(options.only) or len(permission.protocol.tools)))
     return Prober(
         permission.protocol,
         _model(options.model, options.record, options.seed, stack),
@@ -245,8 +236,8 @@ def _open_prober(
         log=log,
         documentation=truth,
         service=_service(truth, options.simulate, options.base_url, options.auth),
-        on_finding=progress.finished,
-        on_try=progress.trying,
+        on_finding=finished,
+        on_try=trying,
     )
 
 
@@ -291,6 +282,34 @@ def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequen
         return "the simulated service"
     place = display_url(base_url or (truth.servers[0].url if truth.servers else ""))
     return " ".join([place, *(f"with --auth {text}" for text in auth)])
+
+
+@contextmanager
+def _progress(total: int | None) -> Iterator[tuple[Callable[[str, str], None], Callable[[ToolFinding], None]]]:
+    """Show on stderr the tool in progress, and a line for each completed one; nothing without a terminal.
+
+    Gives what is to be called before a program of a tool runs, and what with each completed tool.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from atc.apps.tui.text import first_line
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("probing", total=total)
+
+        def trying(tool: str, program: str) -> None:
+            progress.update(bar, description=escape(first_line(f"{tool}: {program}", 60)))
+
+        def finished(finding: ToolFinding) -> None:
+            progress.advance(bar)
+            if console.is_terminal:  # otherwise the final summary has it all
+                console.print(f"{finding.outcome} [bold]{escape(finding.tool)}[/] round {finding.iteration}")
+
+        yield trying, finished
 
 
 @contextmanager
@@ -361,14 +380,13 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     from atc.apps.cli import print_json
     from probing.document import usage_examples
     from probing.drift import detect_drift, is_breaking
-    from probing.live import ProbeProgress
     from protocols import load
     from protocols.quoting import visible
 
     usage = {name: program for name, (_, program) in usage_examples(file).items()}
     document = load(file)
-    with ProbeProgress(None) as progress:
-        changes = detect_drift(document, usage, sandbox, progress.trying, budget)
+    with _progress(None) as (trying, _):
+        changes = detect_drift(document, usage, sandbox, trying, budget)
     broken = sum(map(is_breaking, changes))
     if as_json:
         names = ("tool", "kind", "where", "text", "breaking")

@@ -12,17 +12,17 @@ from atc.program.source import parsed
 from probing.prober.findings import RefusedCall, ToolFinding
 from probing.schema.constraints import Constraint
 from probing.schema.infer import is_trivial
-from probing.schema.references import with_references
 from protocols.documents.openapi import NAME
 from protocols.documents.source import METHODS, mapping_or_empty, parse, read
 from protocols.errors import UsageError
 from protocols.media_types import family
-from protocols.model import Body, Parameter, Protocol, SecurityScheme, Server, Tool
+from protocols.model import Body, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import type_of
 
 __all__ = ["openapi_document", "usage_examples"]
 
+_COMPONENTS = "#/components/schemas/"
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
 """The parameter styles of OpenAPI 3.1."""
 
@@ -39,7 +39,7 @@ def openapi_document(
         findings: By tool; documented responses stay where nothing was found.
         server: The base URL of the probe; by default the document's own servers.
     """
-    protocol = with_references(protocol)
+    protocol = _with_references(protocol)
     if server is not None:
         servers = (Server(server.rstrip("/")),)
         tools = tuple(replace(tool, servers=servers) for tool in protocol.tools)
@@ -200,3 +200,51 @@ def _security_scheme(scheme: SecurityScheme) -> dict[str, object]:
     if scheme.kind == "apiKey":
         return {"type": "apiKey", "in": scheme.location, "name": scheme.parameter}
     return {"type": "http", "scheme": "basic" if scheme.kind == "basic" else "bearer"}
+
+
+def _with_references(protocol: Protocol) -> Protocol:
+    """The protocol with `$ref` instead of named schemas, as a document has it; `definitions` has those in use.
+
+    A named schema is the same object wherever the document refers to it.
+    """
+    names = {id(schema): name for name, schema in protocol.components.items() if schema and not is_trivial(schema)}
+    referred: list[str] = []
+
+    def part(value: Any) -> Any:
+        if isinstance(value, list):
+            return [part(item) for item in value]
+        if not isinstance(value, Mapping):
+            return value
+        name = names.get(id(value))
+        if name is None:
+            return inside(value)
+        referred.append(name)
+        return {"$ref": f"{_COMPONENTS}{name}"}
+
+    def inside(schema: Schema) -> Schema:
+        written = {key: part(value) for key, value in schema.items()}
+        target = written.get("$ref")
+        return {**written, "$ref": f"{_COMPONENTS}{target.rpartition('/')[2]}"} if isinstance(target, str) else written
+
+    def body(own: Body) -> Body:
+        return replace(own, schema=part(own.schema), others=tuple(map(body, own.others)))
+
+    def response(own: Response) -> Response:
+        headers = {name: inside(schema) for name, schema in own.headers.items()}
+        return replace(own, schema=part(own.schema), headers=headers)
+
+    tools = tuple(
+        replace(
+            tool,
+            parameters=tuple(replace(parameter, schema=inside(parameter.schema)) for parameter in tool.parameters),
+            body=body(tool.body) if tool.body is not None else None,
+            responses=tuple(map(response, tool.responses)),
+        )
+        for tool in protocol.tools
+    )
+    definitions = {name: inside(schema) for name, schema in protocol.definitions.items()}
+    while referred:
+        name = referred.pop()
+        if name not in definitions:
+            definitions[name] = inside(protocol.components[name])
+    return replace(protocol, tools=tools, definitions=definitions)

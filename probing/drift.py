@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from probing.evaluation import strip_responses
 from probing.prober.findings import ToolFinding
 from probing.prober.prober import Prober
-from probing.strip_responses import strip_responses
 from protocols.contracts.contract import infer_schema
 from protocols.contracts.store import ContractDrift, ToolObservations, contract_drift
 from protocols.errors import APIError, LimitReached

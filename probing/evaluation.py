@@ -1,4 +1,4 @@
-"""Compare inferred responses with the truth that was hidden from the prober."""
+"""A blind probe: responses are hidden from the prober, and what it infers is compared with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,31 @@ from protocols.contracts.contract import Contract, ValueType
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Response
 
-__all__ = ["field_agreement"]
+__all__ = ["field_agreement", "strip_responses"]
+
+
+def strip_responses(protocol: Protocol) -> Protocol:
+    """Remove all responses, with the definitions and components that only they use."""
+    tools = tuple(replace(tool, responses=()) for tool in protocol.tools)
+    pending: list[object] = [argument.schema for tool in tools for argument in tool.arguments]
+    pending += [tool.body.schema for tool in tools if tool.body]
+    used: dict[int, object] = {}  # by identity: a named schema is the same object wherever it is used
+    while pending:
+        value = pending.pop()
+        if id(value) in used or not isinstance(value, Mapping | list):
+            continue
+        used[id(value)] = value
+        if isinstance(value, list):
+            pending += value
+            continue
+        pending += value.values()
+        if isinstance(target := value.get("$ref"), str):
+            pending.append(protocol.definitions.get(target.rpartition("/")[2]))
+    definitions, components = (
+        {name: schema for name, schema in named.items() if id(schema) in used}
+        for named in (protocol.definitions, protocol.components)
+    )
+    return replace(protocol, tools=tools, definitions=definitions, components=components)
 
 
 def field_agreement(truth: Protocol, findings: Mapping[str, ToolFinding]) -> dict[str, object]:

@@ -33,7 +33,7 @@ _LAYERS = {
         assist programs apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
         apps.mcp_server apps.toolset apps.cli apps __main__
     """,
-    "probing": "redact schema prober document strip_responses evaluation drift live cli",
+    "probing": "redact schema prober document evaluation drift cli",
     "benchmarks": """
         methods worlds harness toolbench.corpus tasks run
         inspect_tasks report injection toolbench apibench services

@@ -53,53 +53,6 @@ class _AbandonedPath(NamedTuple):
     why: str
 
 
-class TryPath:
-    """The calls of a try; it grows and can be backtracked."""
-
-    def __init__(self) -> None:
-        self._steps: list[_PathStep] = []
-        self.abandoned: list[_AbandonedPath] = []
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    def add(self, action: str, call: CallRecord) -> None:
-        """Add a call; the action is a line of Python."""
-        self._steps.append(_PathStep(action, call))
-
-    @property
-    def calls(self) -> list[int]:
-        """The current calls by `CallRecord.index`, oldest first."""
-        return [step.call.index for step in self._steps]
-
-    def backtrack(self, length: int, why: str) -> None:
-        """Leave the calls after the first `length`."""
-        if len(self) > length:
-            self.abandoned.append(_AbandonedPath(tuple(self._steps), length, why))
-            del self._steps[length:]
-
-    def attempts(self, answer: str | None, fault: Fault | None, warnings: Iterable[str]) -> list[Attempt]:
-        """All calls, by attempt.
-
-        Without an answer and with an empty path, the longest abandoned path is the final attempt.
-        """
-        path = tuple(self._steps)
-        if not path and answer is None:
-            path = max((abandoned.steps for abandoned in self.abandoned), key=len, default=())
-        final = {step.call.index for step in path}
-        attempts = []
-        for abandoned in self.abandoned:
-            steps = [step for step in abandoned.steps[abandoned.start :] if step.call.index not in final]
-            if steps:
-                why = Fault("answer", "Abandoned", abandoned.why)
-                attempts.append(
-                    Attempt(_program(abandoned.steps), "answer", _run(steps, None, why), why, NO_ATTRIBUTION)
-                )
-        run = _run(path, answer, fault, tuple(warnings))
-        last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NO_ATTRIBUTION if fault else None)
-        return [*attempts, last]
-
-
 def _program(steps: Iterable[_PathStep]) -> str:
     """The actions as a program, a line for each call."""
     return "\n".join(step.action for step in steps)
@@ -136,9 +89,9 @@ class TryPosition(NamedTuple):
 
 
 class ApiSession:
-    """Makes calls until `close`.
+    """Makes calls until `close`. The calls are a path, which grows and can be backtracked.
 
-    `path` has the current ones, `seconds` the time that they took, and `replies` their values by `CallRecord.index`.
+    `seconds` is the time that they took, and `replies` their values by `CallRecord.index`.
     """
 
     def __init__(
@@ -149,16 +102,23 @@ class ApiSession:
         journal: Journal | None,
         render: Callable[[object], str] = render_value,
     ) -> None:
-        self.path = TryPath()
         self.replies: dict[int, object] = {}
-        self._render = render
         self.seconds = 0.0
+        self.abandoned: list[_AbandonedPath] = []
+        self._path: list[_PathStep] = []
+        self._render = render
         self._protocol = protocol
         self._sandbox = sandbox
         self._limits = limits
         self._journal = journal
         self._broker: Broker | None = None
         self._view: View | None = None
+
+    @property
+    def latest_reply(self) -> int:
+        """The number of the last call on the path that has a reply, from 1; 0 without one."""
+        indices = (step.call.index for step in reversed(self._path))
+        return next((index + 1 for index in indices if index in self.replies), 0)
 
     def call(self, action: Action) -> Observation:
         """Make a call and add it to the path. Raises: TryEnded: No other call would get any further."""
@@ -167,7 +127,7 @@ class ApiSession:
         broker.until(time.monotonic() + self._limits.wall)
         before, exceeded = len(broker.calls), None
         try:
-            reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
+            reply = broker.fetch(action.name, action.positional, action.arguments, len(self._path) + 1)
             value = described_bytes(reply.value())
             text = self._render(value)
             whole = json.dumps(value, ensure_ascii=False, default=str)
@@ -182,8 +142,7 @@ class ApiSession:
             raise
         finally:
             self.seconds += time.perf_counter() - started
-            for call in broker.calls[before:]:
-                self.path.add(str(action), call)
+            self._path += [_PathStep(str(action), call) for call in broker.calls[before:]]
         if exceeded in ("calls", "traffic"):  # those are of all calls, the others of one
             raise TryEnded("limit", "LimitReached", observation.text)
         check_health(self._protocol, broker.calls, stopped=exceeded == "wall")
@@ -197,11 +156,13 @@ class ApiSession:
     def position(self) -> TryPosition:
         """The current end of the path."""
         self._open_broker()
-        return TryPosition(len(self.path), self._view.mark() if self._view is not None else None)
+        return TryPosition(len(self._path), self._view.mark() if self._view is not None else None)
 
     def backtrack(self, position: TryPosition, why: str) -> None:
         """Leave the calls after a position. They stay done: equal calls from here on are answered from the journal."""
-        self.path.backtrack(position.length, why)
+        if len(self._path) > position.length:
+            self.abandoned.append(_AbandonedPath(tuple(self._path), position.length, why))
+            del self._path[position.length :]
         if self._view is not None and position.mark is not None:
             self._view.backtrack(position.mark)
 
@@ -212,6 +173,26 @@ class ApiSession:
         self._broker.cancel()
         self._broker.close()
         return self._broker.warnings
+
+    def attempts(self, answer: str | None, fault: Fault | None, warnings: Iterable[str]) -> list[Attempt]:
+        """All calls, by attempt.
+
+        Without an answer and with an empty path, the longest abandoned path is the final attempt.
+        """
+        path = tuple(self._path)
+        if not path and answer is None:
+            path = max((abandoned.steps for abandoned in self.abandoned), key=len, default=())
+        final = {step.call.index for step in path}
+        attempts = []
+        for abandoned in self.abandoned:
+            steps = [step for step in abandoned.steps[abandoned.start :] if step.call.index not in final]
+            if steps:
+                why = Fault("answer", "Abandoned", abandoned.why)
+                run = _run(steps, None, why)
+                attempts.append(Attempt(_program(abandoned.steps), "answer", run, why, NO_ATTRIBUTION))
+        run = _run(path, answer, fault, tuple(warnings))
+        last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NO_ATTRIBUTION if fault else None)
+        return [*attempts, last]
 
     def _open_broker(self) -> Broker:
         if self._broker is None:

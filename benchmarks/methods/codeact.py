@@ -21,9 +21,8 @@ from atc.prompting import fill
 from atc.session import NO_ATTRIBUTION, TryEnded
 from atc.solution import Attempt
 from benchmarks.methods.actions import read_answer
-from benchmarks.methods.budget import OUTPUT
 from benchmarks.methods.call_path import check_health
-from benchmarks.methods.method_try import MethodTry, correction, method
+from benchmarks.methods.method_try import OUTPUT, MethodTry, correction, method
 from benchmarks.methods.observations import truncate
 from protocols.quoting import one_line, unfenced
 from sandbox import Run

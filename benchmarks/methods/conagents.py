@@ -13,8 +13,7 @@ import re
 from atc.models import Message
 from atc.prompting import fill
 from benchmarks.methods.actions import read_answer, unknown_function
-from benchmarks.methods.budget import RESULT
-from benchmarks.methods.method_try import MethodTry, conversation, correction, method
+from benchmarks.methods.method_try import RESULT, MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task
 
 __all__ = ["conagents"]

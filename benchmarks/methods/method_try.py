@@ -7,6 +7,7 @@ attempts are the programs that it keeps, or the paths of its calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.events import FaultFound, ModelWaiting
@@ -19,7 +20,6 @@ from atc.query import Query
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt
 from benchmarks.methods.actions import Action
-from benchmarks.methods.budget import TryBudget, shorten_observations
 from benchmarks.methods.call_path import ApiSession, Observation, TryPosition
 from benchmarks.methods.observations import published_observation, render_value
 from protocols.dataflow.graph import ProtocolGraph
@@ -28,7 +28,13 @@ from protocols.text.prose import estimate
 from protocols.text.words import stem, words
 from sandbox import Run
 
-__all__ = ["MethodTry", "conversation", "correction", "method"]
+__all__ = ["OBSERVATION", "OUTPUT", "RESULT", "MethodTry", "TryBudget", "conversation", "correction", "method"]
+
+OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
+"""How the messages begin that may be shortened."""
+
+_SHORTENED_LENGTH = 120
+"""Characters of a shortened message."""
 
 
 def method(*, reruns: bool = False, calls: bool = False) -> Callable[[Callable[[MethodTry], str | None]], Mode]:
@@ -56,6 +62,20 @@ def conversation(instruction: str, request: str) -> list[Message]:
 def correction(reply: str, template: str, **values: str) -> list[Message]:
     """A reply of no use, and what the model is told of it."""
     return [Message("assistant", reply or "…"), Message("user", fill(template, **values).strip())]
+
+
+@dataclass(frozen=True, slots=True)
+class TryBudget:
+    """The budget of one try, the same for all methods; `tokens` are those read and those written together."""
+
+    model_calls: int = 40
+    tokens: int = 250_000
+
+    def raised(self, model_calls: int) -> TryBudget:
+        """The budget with so many completions, and as many more tokens; 0 leaves it as it is."""
+        if not model_calls:
+            return self
+        return TryBudget(model_calls, max(self.tokens, self.tokens * model_calls // self.model_calls))
 
 
 class MethodTry:
@@ -114,7 +134,7 @@ class MethodTry:
                 blame = NO_ATTRIBUTION if fault else None
                 self.session.record(Attempt(program, fault.stage if fault else "done", run, fault, blame))
             elif answer is not None or len(self.session.attempts) == first:
-                self.session.record(*self.api.path.attempts(answer, fault, warnings))
+                self.session.record(*self.api.attempts(answer, fault, warnings))
 
     # The model
 
@@ -171,7 +191,7 @@ class MethodTry:
         Raises: TryEnded: The budget is used up. ModelError.
         """
         profile = self.offer.profile
-        messages = shorten_observations(self._with_shown(messages), profile.prompt_tokens + 500)
+        messages = _shortened(self._with_shown(messages), profile.prompt_tokens + 500)
         size = estimate("".join(message.content for message in messages))
         if self.usage.model_calls >= self.budget.model_calls:
             raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.model_calls} calls of the model")
@@ -214,9 +234,9 @@ class MethodTry:
 
     def leave(self, position: TryPosition, why: str) -> None:
         """Go back to a position on the path; the calls after it stay done, as an attempt of their own."""
-        before = len(self.api.path.abandoned)
+        before = len(self.api.abandoned)
         self.api.backtrack(position, why)
-        for _ in self.api.path.abandoned[before:]:
+        for _ in self.api.abandoned[before:]:
             self.session.turn_back()
 
     def execute(self, program: str) -> Run:
@@ -226,3 +246,15 @@ class MethodTry:
             self.final = program, run
             raise KeyboardInterrupt
         return run
+
+
+def _shortened(messages: Sequence[Message], most: int) -> Sequence[Message]:
+    """The conversation with its oldest observations shortened until it has at most so many tokens."""
+    shortened = list(messages)
+    excess = 3 * (estimate("".join(message.content for message in shortened)) - most)
+    for number, message in enumerate(shortened[:-1]):
+        observed = message.role == "tool" or message.content.startswith((OBSERVATION, OUTPUT, RESULT))
+        if excess > 0 and observed and len(message.content) > _SHORTENED_LENGTH:
+            shortened[number] = replace(message, content=f"{message.content[:_SHORTENED_LENGTH].rstrip()}…")
+            excess -= len(message.content) - len(shortened[number].content)
+    return shortened

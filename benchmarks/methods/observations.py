@@ -4,6 +4,9 @@ First goes what no next step needs: URLs, empty values and the ends of long text
 hold in objects and lists of their own, and then their fields other than identifiers, names, and those that the question
 has a word for. The last items go next, and what lies deep goes last. Fields and items that went are told, and `page_of`
 has them: any part of the response by its path, a page at a time. ToolLLM cuts the whole text instead.
+
+`read_reply` is the action that shows such a part. It costs a message like any other action. No call of the API is made,
+so it is not on the path of the answer.
 """
 
 from __future__ import annotations
@@ -12,12 +15,25 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from atc.models.base import FunctionSpec
+from benchmarks.methods.actions import Action
 from protocols.json_path import nodes
 from protocols.quoting import json_text
 from protocols.text.prose import estimate
 from protocols.text.words import is_identifier, stem, words
 
-__all__ = ["OBSERVATION_TOKENS", "page_of", "part_of", "published_observation", "render_value", "truncate"]
+__all__ = [
+    "OBSERVATION_TOKENS",
+    "page_of",
+    "part_of",
+    "published_observation",
+    "read_reply",
+    "reader_name",
+    "reader_spec",
+    "render_value",
+    "shortened_note",
+    "truncate",
+]
 
 _PUBLISHED_LENGTH = 1024
 
@@ -34,6 +50,9 @@ _DEEPEST = 12
 _STEP = re.compile(
     r"""\.?(?:(?P<key>[^.\[\]"'*]+)|\[(?:(?P<place>-?\d+)|(?P<quote>["'])(?P<quoted>.*?)(?P=quote))\]|(?P<all>\[\*?\]|\*))"""
 )
+
+_READER = "read_reply"
+_ARGUMENTS = ("path", "page", "reply")
 
 
 def render_value(value: object, budget: int = OBSERVATION_TOKENS, wanted: Collection[str] = ()) -> str:
@@ -214,6 +233,65 @@ def _pages(value: object, budget: int, wanted: Collection[str]) -> Iterator[str]
             rows = []
         rows.append(entry)
     yield f"{opening}{', '.join(rows)}{closing}"
+
+
+def reader_name(names: Collection[str]) -> str:
+    """The name of the action, which none of these functions has."""
+    name = _READER
+    while name in names:
+        name += "_"
+    return name
+
+
+def reader_spec(name: str) -> FunctionSpec:
+    """The action as a function that an endpoint is offered."""
+    properties = {
+        "path": {"type": "string", "description": "Such as items[3] or items[*].price; without it the whole reply."},
+        "page": {"type": "integer", "description": "From 1, where the part is longer than a page."},
+        "reply": {"type": "integer", "description": "The number of its call, from 1; without it the last reply."},
+    }
+    description = "Show a part of a reply that was shortened. No call of the API is made."
+    return FunctionSpec(name, description, {"type": "object", "properties": properties})
+
+
+def shortened_note(name: str, call: int) -> str:
+    """What stands below an observation that was shortened; `call` is its `CallRecord.index`."""
+    return f"(Shortened. {name}(reply={call + 1}, path=…, page=…) shows the rest.)"
+
+
+def read_reply(action: Action, replies: Mapping[int, object], latest: int, budget: int, wanted: Collection[str]) -> str:
+    """What the action shows, or why it shows nothing.
+
+    Args: as `page_of` has them, and
+        replies: Values by `CallRecord.index`. latest: The number of the last call that has one, from 1.
+    """
+    arguments = {**dict(zip(_ARGUMENTS, action.positional, strict=False)), **action.arguments}
+    path, page, reply = (
+        arguments.get(name) or default for name, default in zip(_ARGUMENTS, ("", 1, latest), strict=True)
+    )
+    try:
+        if unknown := arguments.keys() - {*_ARGUMENTS}:
+            raise ValueError(
+                f"there is no argument {', '.join(sorted(unknown))}; the arguments are {', '.join(_ARGUMENTS)}"
+            )
+        number, page_number = (_whole(text, name) for text, name in ((reply, "reply"), (page, "page")))
+        if not replies:
+            raise ValueError("no call has a reply yet")
+        if number - 1 not in replies:
+            numbers = ", ".join(str(call + 1) for call in sorted(replies))
+            raise ValueError(f"call {number} has no reply; these have one: {numbers}")
+        part = part_of(replies[number - 1], str(path).removeprefix("$"))
+        return page_of(part, page_number, budget, wanted)
+    except ValueError as error:
+        return truncate(f"Error: {error}", budget)
+
+
+def _whole(value: object, name: str) -> int:
+    """A whole number, be it a text. Raises: ValueError: It is none."""
+    try:
+        return int(str(value))
+    except ValueError:
+        raise ValueError(f"{name} is a whole number, not {value!r}") from None
 
 
 def published_observation(value: object) -> str:

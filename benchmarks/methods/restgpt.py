@@ -14,8 +14,7 @@ import re
 from atc.models import Message
 from atc.prompting import fill
 from benchmarks.methods.actions import read_answer
-from benchmarks.methods.budget import RESULT
-from benchmarks.methods.method_try import MethodTry, conversation, correction, method
+from benchmarks.methods.method_try import RESULT, MethodTry, conversation, correction, method
 from benchmarks.methods.roles import execute_task, render_results
 
 __all__ = ["restgpt"]

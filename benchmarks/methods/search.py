@@ -12,13 +12,18 @@ from atc.prompting import fill
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep, path_to
 from atc.session import TryEnded
 from benchmarks.methods.actions import FINISH, Action, BadActionError
-from benchmarks.methods.budget import TryBudget
 from benchmarks.methods.call_path import TryPosition
-from benchmarks.methods.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
-from benchmarks.methods.functions_dialogue import FunctionsDialogue
-from benchmarks.methods.method_try import MethodTry
-from benchmarks.methods.reply_reader import read_reply, shortened_note
-from benchmarks.methods.toolllama_dialogue import ToolLlamaDialogue
+from benchmarks.methods.dialogue import (
+    Dialogue,
+    FunctionsDialogue,
+    Reading,
+    TextDialogue,
+    ToolLlamaDialogue,
+    finish_step,
+    function_names,
+)
+from benchmarks.methods.method_try import MethodTry, TryBudget
+from benchmarks.methods.observations import read_reply, shortened_note
 from protocols.errors import LimitReached
 
 __all__ = ["Branch", "Search"]
@@ -225,8 +230,8 @@ class Search:
             return step
         if self.dialogue.reader and action.name == self.dialogue.reader:
             self.trial.wrote(str(action))
-            most = self.trial.search.max_observation
-            part = read_reply(action, self.trial.api, most, self.trial.wanted)
+            api, most = self.trial.api, self.trial.search.max_observation
+            part = read_reply(action, api.replies, api.latest_reply, most, self.trial.wanted)
             return SearchStep(action.name, action.arguments, text, part)
         tool = self._tool(action.name)
         if tool is None:

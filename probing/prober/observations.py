@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from atc.files import append_line, cut_unfinished, read_lines
-from probing.prober.error_messages import missing_arguments
 from probing.prober.findings import ToolFinding
 from probing.prober.identifiers import is_value, linked_identifiers, name_reference, noun_of_path, reference_of
 from probing.prober.observed_values import ObservedValues
@@ -23,7 +22,7 @@ from probing.prober.permission import CreatedObject
 from probing.prober.replies import error_in_success, error_message, is_empty, names_in, page_title
 from probing.redact.documented import DocumentedValue, documented_arguments, documented_reply
 from probing.redact.redact import Redactor
-from probing.schema.constraints import ObservedCall, infer_constraints
+from probing.schema.constraints import ObservedCall, infer_constraints, missing_arguments
 from probing.schema.infer import infer, is_trivial
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
@@ -74,7 +73,6 @@ class Observations:
         self.findings = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
         self._calls: dict[str, list[ObservedCall]] = {}
-        self.empty_tools: set[str] = set()
         self.names: dict[str, None] = {}
         self._names_of: dict[str, dict[str, None]] = {}
         self.values = ObservedValues(protocol)
@@ -238,10 +236,8 @@ class Observations:
                 bodies.append(body)
             finding.status = str(status)
             if is_empty(body) and finding.outcome != "documented":
-                self.empty_tools.add(tool)
                 finding.outcome = "always_empty"
             else:
-                self.empty_tools.discard(tool)
                 finding.outcome = "documented"
             path = self.protocol.tool(tool).path
             identifiers = {name: value for name, value in arguments.items() if is_identifier(name) and is_value(value)}

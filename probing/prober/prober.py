@@ -218,7 +218,7 @@ class Prober:
         """Try the programs of a tool until one completes it; True if one did, or errors named arguments to try next."""
         finding, program, best_program = self.findings[tool.name], "", ""
         demanded = len(self.observations.missing.get(tool.name, {}))
-        tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
+        tries_left = _EMPTY_RETRIES if finding.outcome == "always_empty" else None
         writer = ProgramWriter(tool, graph, self.observations, self._permission, self._samples)
         for program, word in writer.programs():
             if not self._is_worth(tool.name, program):
@@ -233,7 +233,7 @@ class Prober:
             if finding.is_complete:
                 best_program = program
                 break
-            if not best_program and tool.name in self.observations.empty_tools:  # better than an error
+            if not best_program and finding.outcome == "always_empty":  # better than an error
                 best_program = program
         program = best_program or program
         if best_program and not finding.is_complete:
@@ -249,7 +249,8 @@ class Prober:
         """True for a new program, and for one that found an empty list before an object was created."""
         place = tool, program
         created_since = len(self._permission.created) > self._created_before.get(place, 0)
-        return place not in self._search_words or (tool in self.observations.empty_tools and created_since)
+        is_empty = self.findings[tool].outcome == "always_empty"
+        return place not in self._search_words or (is_empty and created_since)
 
     def _finish_empty(self) -> None:
         """Record the program of each tool whose list was always empty."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
+from atc.program.chain import Chain, is_content, placeholder, stems_of
 from atc.program.plan import (
     PLACEHOLDER,
     Call,
@@ -22,24 +23,19 @@ from atc.program.plan import (
     parts,
     sketch,
 )
-from probing.prober.chain import steps_to
 from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission, created_identifier
 from probing.prober.values import documented_value, is_free_text, item_of, own_name, renumbered, value_of
 from probing.prober.variants import kept_creation
 from probing.redact.redact import FIRST_WORDS
-from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
-from protocols.schema_fields import items_of, resolve, type_of
 from protocols.text.words import SEARCHES, is_identifier, words
 
-__all__ = ["ProgramWriter", "printing", "question", "unprovided_arguments"]
-
-_MAX_FILTERS = 8
-"""Filter values to try on an empty list."""
+__all__ = ["ProgramWriter", "printing", "question", "steps_to", "unprovided_arguments"]
 
 _READ_FACTOR = 3
 """Factor on the number of programs with observed values for a read."""
@@ -86,44 +82,19 @@ class ProgramWriter:
     def _reads_and_updates(self, among: Collection[str]) -> Iterator[Program]:
         if not self.tool.writes and not any(param.required for param in self.tool.arguments):
             yield printing(Call(self.tool.name)), ""  # an unfiltered list
-            yield from self._filtered_calls()
         yield from self._calls_with_missing()
         if self._name_references():  # an observed name is surer than any other
             yield from self._calls_with_identifiers()
         if not self._is_provided():
             yield from self._calls_with_values()
         if not unprovided_arguments(self.tool, self.graph, among):
-            steps = self._steps(among)
-            bare = Plan(steps).mapped(self._without_unknown_options)
-            if bare != Plan(steps):  # an unfiltered list has more items
-                yield from self._complete(bare.every_step)
-            yield from self._complete(steps)
+            yield from self._complete(self._steps(among))
         yield from self._calls_with_identifiers()  # more may be known by now
         yield from self._calls_with_values()
 
     def _steps(self, among: Collection[str]) -> tuple[Step, ...]:
         steps = steps_to(self.graph, self.tool, among)
         return steps if len(steps) > 1 else (Step("", self._direct_call()),)
-
-    def _without_unknown_options(self, expression: Expression) -> Expression:
-        """A call of a read without the optional arguments that only the question could give."""
-        if not isinstance(expression, Call) or self._protocol.tool(expression.tool).writes:
-            return expression
-        required = {param.argument for param in self._protocol.tool(expression.tool).arguments if param.required}
-        return expression.where(lambda name, value: name in required or PLACEHOLDER not in parts(value))
-
-    def _filtered_calls(self) -> Iterator[Program]:
-        """Calls of an empty list with each value of a filter, except its default."""
-        for param in self.tool.arguments:
-            schema = resolve(param.schema, self._protocol)
-            items = items_of(schema, self._protocol) if type_of(schema) == "array" else None
-            values = (resolve(items, self._protocol) if items is not None else schema).get("enum")
-            usual = schema.get("default")
-            for value in values[:_MAX_FILTERS] if isinstance(values, list) else ():
-                if self.tool.name not in self.observations.empty_tools:
-                    return  # it is not empty any more
-                if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
-                    yield printing(self._call([param], {param.argument: value if items is None else [value]})), ""
 
     def _calls_with_missing(self) -> Iterator[Program]:
         """Calls with the arguments that earlier errors reported as missing."""
@@ -311,3 +282,53 @@ def _renumbered(plan: Plan, number: int, sign: str | None = None) -> Plan:
         return part
 
     return plan.mapped(change)
+
+
+def steps_to(graph: ProtocolGraph, tool: Tool, callable_tools: Collection[str]) -> tuple[Step, ...]:
+    """The steps that call a tool, with its arguments from other tools; empty where none provides them.
+
+    A placeholder stands for a value that nothing provides. The last step is the call itself.
+    """
+    chain = _ProbeChain(graph, frozenset(callable_tools))
+    call = chain.call(tool, 0)
+    return (*chain.steps, Step("", call)) if call is not None else ()
+
+
+class _ProbeChain(Chain):
+    """The calls before one call."""
+
+    def __init__(self, graph: ProtocolGraph, callable_tools: frozenset[str]) -> None:
+        super().__init__(graph)
+        self._callable = callable_tools
+
+    def _providers(self, tool: Tool, parameter: Parameter) -> list[ProvidedField]:
+        providers = self.graph.providers(tool.name, parameter.argument, self._callable - {tool.name})
+        return [provider for provider in providers if not provider.header and not provider.link]
+
+    def chosen_arguments(self, tool: Tool, depth: int) -> list[Parameter]:
+        """The required arguments, and an optional one without which the call is of no use."""
+        chosen = [parameter for parameter in tool.arguments if parameter.required]
+        optional = [parameter for parameter in tool.arguments if not parameter.required]
+        provided = [parameter for parameter in optional if self._providers(tool, parameter)]
+        if tool.writes and all(parameter.location == "path" for parameter in chosen):
+            content = sorted(filter(is_content, optional), key=lambda p: p.argument not in ("name", "title"))
+            chosen += (provided or content)[:1]
+        elif not chosen:
+            searches = [parameter for parameter in optional if parameter.argument.lower() in SEARCHES]
+            about = stems_of(tool.path)
+            free = [p for p in optional if placeholder(p) == PLACEHOLDER and stems_of(p.argument) <= about]
+            unlinked = [p for p in free if self.graph.reference(tool.name, p.argument) is None]
+            chosen += (searches or unlinked)[:1]
+        leads = any(p.argument.lower() in SEARCHES or self._providers(tool, p) for p in chosen)
+        if depth == 0 and not leads:
+            chosen += [parameter for parameter in provided if parameter not in chosen][:1]
+        return chosen
+
+    def value(self, tool: Tool, parameter: Parameter, depth: int) -> Expression | None:
+        """The value of an argument; None where it has providers, and none of them can be called."""
+        reference = self.graph.reference(tool.name, parameter.argument)
+        providers = self._providers(tool, parameter)
+        if reference is None or not providers:
+            return placeholder(parameter)
+        values = (self.provided(provider, reference.noun, tool, parameter, depth) for provider in providers)
+        return next((value for value in values if value is not None), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from probing.redact.keys import KEYS
+from probing.redact import KEYS
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import resolve, type_of, variants
 from protocols.text.words import is_identifier, singular, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from probing.redact.keys import KEYS
+from probing.redact import KEYS
 from protocols.text.words import singular, words
 
 __all__ = ["CARD_LINE", "INITIALS", "TITLED", "is_persons", "looks_like_name", "name_forms"]

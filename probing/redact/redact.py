@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus
 
+from probing.redact import KEYS
 from probing.redact.documented import DocumentedValue
-from probing.redact.keys import KEYS
 from probing.redact.names import CARD_LINE, INITIALS, TITLED, is_persons, looks_like_name, name_forms
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 

@@ -2,10 +2,15 @@
 defaults, and page sizes.
 
 Each comes with its evidence; none is a guess of a model.
+
+Services report a missing argument in many ways: `{"path": ["This field is required."]}`, a `loc` of a validator, a JSON
+pointer, or a sentence such as `Missing field in JSON data: path`. Searching for the tool's own argument names covers
+them without knowing any framework's format.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +20,19 @@ from protocols.model import Parameter, Schema, Tool
 from protocols.text.word_lists import NAMES
 from protocols.text.words import SIZES, words
 
-__all__ = ["Constraint", "ObservedCall", "infer_constraints"]
+__all__ = ["Constraint", "ObservedCall", "infer_constraints", "missing_arguments"]
 
 _MISSING = re.compile(
-    r"\b(required|missing|must be (?:given|provided|set|present)|mandatory|cannot be (?:empty|blank))\b"
+    r"\b(?:required|missing|mandatory|must (?:be (?:given|provided|set|present|specified)|have|include|contain)"
+    r"|(?:can ?not|can't|may not|must not|should not) be (?:empty|blank|null)|not (?:given|provided|specified|supplied)"
+    r"|should (?:be (?:given|provided|set|present|specified)|have|include|contain)"
+    r"|(?:please|must|have to|need to|to) (?:provide|specify|supply|pass|give|set|choose)"
+    r"|(?:provide|specify) (?:a|an|at|either|one)"
+    r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
+    re.IGNORECASE,
 )
+"""Words of an error about a missing argument."""
+_MAX_DEPTH = 8
 _ALLOWED_VALUES = re.compile(
     r"\b(?:one of|allowed values are|valid (?:values|options) are|permitted:|either)[:\s]+(.+)", re.I
 )
@@ -73,7 +86,7 @@ def _required(parameter: Parameter, good: Sequence[ObservedCall], bad: Sequence[
     for call in bad:
         if name in call.arguments:
             continue
-        demanded = _mentions(call.problem, parameter) and _MISSING.search(call.problem.lower()) is not None
+        demanded = _mentions(call.problem, parameter) and _MISSING.search(call.problem) is not None
         if demanded or any(later.arguments == {**call.arguments, name: later.arguments[name]} for later in good):
             yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.problem}")
             return
@@ -134,6 +147,62 @@ def _page_size(tool: Tool, good: Sequence[ObservedCall]) -> Iterator[Constraint]
         yield Constraint("page_size", None, full[0][0], f"{full[0][0]} of {full[0][1]} items came")
 
 
+def missing_arguments(tool: Tool, body: object, text: str = "") -> list[str]:
+    """The arguments of a tool that an error reports as missing, in signature order.
+
+    Args:
+        body: The body of the reply.
+        text: The error as text, if there is no body.
+    """
+    reply = _parsed(body)
+    names = {argument.name.lower(): argument for argument in tool.arguments}
+    missing: set[str] = set()
+    for keys, sentence in (*_sentences(reply, ()), ((), text)):
+        if _MISSING.search(sentence) is None:
+            continue
+        missing |= {argument.argument for argument in tool.arguments if _mentions(sentence, argument)}
+        missing |= {names[key.lower()].argument for key in keys if key.lower() in names}
+    return [argument.argument for argument in tool.arguments if argument.argument in missing]
+
+
+def _parsed(body: object) -> object:
+    """Parse a text body that holds JSON."""
+    if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            return body
+    return body
+
+
+def _sentences(value: object, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each text in a body, with the keys above it and the short texts beside it: a `loc`, a `field`, a pointer."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        yield keys, value
+    elif isinstance(value, Mapping):
+        beside = tuple(name for part in value.values() for name in _names(part))
+        for key, part in value.items():
+            yield from _sentences(part, (*keys, str(key), *beside), depth + 1)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _sentences(part, keys, depth + 1)
+
+
+def _names(value: object) -> Iterator[str]:
+    """Candidate argument names in a value beside a message: one word, a list of words, the end of a pointer."""
+    if isinstance(value, str) and value and " " not in value:
+        yield re.split(r"[/.]", value.rstrip("/"))[-1]
+    elif isinstance(value, list) and value and all(isinstance(part, str | int) for part in value):
+        yield str(value[-1])
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            if isinstance(part, str):
+                yield from _names(part)
+
+
 def _mentions(text: str, parameter: Parameter) -> bool:
-    """True if a text contains the name of an argument."""
-    return re.search(rf"(?<!\w){re.escape(parameter.name.lower())}(?!\w)", text.lower()) is not None
+    """True if a text contains the name of an argument as a word."""
+    name = re.escape(parameter.name.lower())
+    return re.search(rf"(?<![\w-]){name}(?![\w-])", text.lower()) is not None

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from benchmarks.harness.dashboard import Dashboard
+from benchmarks.harness.run_folders import Dashboard
 from benchmarks.harness.runner import Finished
 from benchmarks.report.summary import MetricsScorer, TaskResult
 from benchmarks.tasks.metrics import Metrics

@@ -3,8 +3,7 @@
 - Cms: a store of items in SQLite with `{"data": …}` around all, relations that are a number or an object, and system
   collections. It answers 200 to what is made, 204 to a few, and 500 after the row is stored to one.
 - Books: pages of `results`, and errors by field.
-- Registry: kinds and settings that are keys of an object, a list that is filtered by default, and a POST that answers
-  nothing.
+- Registry: kinds and settings that are keys of an object, and a POST that answers nothing.
 """
 
 from __future__ import annotations
@@ -209,7 +208,6 @@ def _get(*parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _UNTOLD = {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": False}}
-_STATES = {"type": "array", "items": {"type": "string", "enum": ["waiting", "done"]}, "default": ["waiting"]}
 
 
 class Registry(Small):
@@ -233,8 +231,6 @@ class Registry(Small):
         "/settings/{key}": _get(_parameter("key", "path")),
         "/places": _get(),
         "/people": {"get": {"responses": {"200": {"description": "OK", **_json(_UNTOLD)}}}},
-        "/jobs": _get(_parameter("state", schema=_STATES)),
-        "/jobs/{job_id}": _get(_parameter("job_id", "path", NUMBER)),
         "/places/search": {"get": {"parameters": [{**_parameter("q"), "required": True}], "responses": {}}},
     }
 
@@ -268,10 +264,4 @@ class Registry(Small):
                 return Answer(200, [place for place in places if place["name"] == query["q"]])
             case "GET", ["people" | "places" as kind]:
                 return Answer(200, people if kind == "people" else places)
-            case "GET", ["jobs"]:
-                job = {"id": 4, "task": "tidy up", "state": "done"}
-                held = [job] if query.get("state") == "done" else []
-                return Answer(200, {"pagination": {"skip": 0, "all_records_count": len(held)}, "result": held})
-            case "GET", ["jobs", "4"]:
-                return Answer(200, {"id": 4, "task": "tidy up", "state": "done"})
         return Answer(404, {"detail": "Not found."})

@@ -12,16 +12,13 @@ import yaml
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from atc.retrieval.demonstrations import Demonstrations
 from probing.prober.findings import ProbeReport
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
 from protocols import load
 from protocols.choice import choose
-from protocols.contracts.store import ContractStore
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.samples import sample
 from sandbox import Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
@@ -382,19 +379,6 @@ def test_the_log_names_the_service_without_its_secret(service: Notes, tmp_path: 
     CliRunner().invoke(main, ["probe", str(spec), "-o", str(out), "--model", "none", "--base-url", secret])
 
     assert [file.name for file in tmp_path.iterdir() if "hunter" in file.read_text()] == []
-
-
-def test_the_result_teaches_solve(tmp_path: Path) -> None:
-    """Contracts and demonstrations lie where `atc solve --store` looks for them."""
-    store, out = tmp_path / "store", tmp_path / "out.yaml"
-    command = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--model", "none"]
-    result = CliRunner().invoke(main, [*command, "--store", str(store)])
-    assert result.exit_code == 0, result.output
-    protocol, store = load(sample("cinema")), store / "simulated"
-
-    solved = Demonstrations(store, protocol).all()
-    assert any("GET_films_filmId_credits" in demonstration.tools for demonstration in solved)
-    assert ContractStore(store).observed(protocol)["GET_films"].bodies
 
 
 def test_drift_is_told(service: Notes, tmp_path: Path) -> None:

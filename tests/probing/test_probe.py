@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,17 +15,17 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from atc.apps.cli import main
-from atc.models import Model
+from atc.retrieval.demonstrations import Demonstrations
 from benchmarks.tasks.datasets import open_dataset
 from probing.document import openapi_document
-from probing.evaluation import field_agreement
-from probing.prober.chain import steps_to
+from probing.evaluation import field_agreement, strip_responses
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.strip_responses import strip_responses
+from probing.prober.programs import steps_to
 from protocols import load
 from protocols.contracts.contract import Contract
+from protocols.contracts.store import ContractStore
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.samples import sample
@@ -54,7 +55,6 @@ class Probed:
 def probed(
     truth: Protocol,
     writes: Literal["deny", "own", "all"] = "all",
-    model: Model | None = None,
     **settings: Any,
 ) -> Probed:
     calls: list[CallRecord] = []
@@ -69,8 +69,14 @@ def probed(
             writes=permission,
             on_call=lambda call: calls.append(call) if call.attempts else None,
         )
-        prober = Prober(hidden, model, sandbox, permission=permission, **settings)
+        prober = Prober(hidden, None, sandbox, permission=permission, **settings)
         return Probed(prober, prober.probe(), calls)
+
+
+@cache
+def probed_whole(name: str) -> Probed:
+    """After a probe without a limit."""
+    return probed(api(name))
 
 
 def test_the_prober_is_told_nothing_of_responses() -> None:
@@ -85,8 +91,7 @@ def test_the_prober_is_told_nothing_of_responses() -> None:
 @pytest.mark.parametrize("name", ["cinema", *TINY])
 def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
     """Without a model; what is inferred has no field that the truth lacks."""
-    truth = api(name)
-    probe = probed(truth)
+    truth, probe = api(name), probed_whole(name)
 
     assert {finding.tool: finding.reason for finding in probe.findings.values() if not finding.is_complete} == {}
     figures = field_agreement(truth, probe.findings)
@@ -96,7 +101,7 @@ def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
 def test_the_document_is_openapi_and_says_what_the_hidden_one_said() -> None:
     """It can be loaded in the other's place: the same call yields the same identifier."""
     truth = api("cinema")
-    document = openapi_document(strip_responses(truth), probed(truth).findings)
+    document = openapi_document(strip_responses(truth), probed_whole("cinema").findings)
     validate(document)
     learned = load(document)
     names = [tool.name for tool in truth.tools]
@@ -158,19 +163,24 @@ def test_an_interrupt_keeps_what_is_known() -> None:
     assert sum(finding.schema is not None for finding in report.tools) == 3
 
 
-def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
-    """Exit code 0 when all that may be called was read, 2 for a slip; the files are there each time."""
-    out, report = tmp_path / "learned.yaml", tmp_path / "report.json"
-    command = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--report", str(report)]
+def test_the_command_writes_document_report_and_store(tmp_path: Path) -> None:
+    """Exit code 0 when all that may be called was read, 2 for a slip. Contracts and demonstrations lie where `atc solve
+    --store` looks for them."""
+    out, report, store = (tmp_path / name for name in ("learned.yaml", "report.json", "store"))
+    command = ["probe", str(sample("cinema")), "--simulate", "--model", "none", "-o", str(out)]
 
-    whole = CliRunner().invoke(main, [*command, "--blind"])
+    whole = CliRunner().invoke(main, [*command, "--blind", "--report", str(report), "--store", str(store)])
     assert whole.exit_code == 0, whole.output
     assert "precision: 100.0" in whole.output
     validate(yaml.safe_load(out.read_text()))
     written = json.loads(report.read_text())
     assert written["totals"]["done"] == written["totals"]["tools"] == len(written["tools"])
     assert written["agreement"]["precision"] == 100.0
-    part = CliRunner().invoke(main, [*command, "--writes", "deny", "--json"])
-    assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (0, 3)
+    protocol, simulated = strip_responses(api("cinema")), store / "simulated"
+    solved = Demonstrations(simulated, protocol).all()
+    assert any("GET_films_filmId_credits" in demonstration.tools for demonstration in solved)
+    assert ContractStore(simulated).observed(protocol)["GET_films"].bodies
+    part = CliRunner().invoke(main, [*command, "--writes", "deny", "--json", "--only", "*_me_*"])
+    assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (0, 2)
     slip = CliRunner().invoke(main, [*command, "--only", "GET_nothing"])
     assert (slip.exit_code, "--only 'GET_nothing' fits no operation" in slip.output) == (2, True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from click.testing import CliRunner
@@ -11,18 +13,18 @@ from openapi_spec_validator import validate
 
 from atc.apps.cli import main
 from probing.document import openapi_document
-from probing.prober.error_messages import missing_arguments
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
 from probing.prober.replies import is_empty
+from probing.schema.constraints import missing_arguments
 from protocols import load
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
 from tests.probing.small_services import Books, Cms, Registry, Small
 
 
-def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]]:
-    permission = WritePermission(service.protocol, writes)  # type: ignore[arg-type]
+def probe(service: Small, writes: Literal["deny", "own"] = "deny") -> tuple[Prober, tuple[str, ...]]:
+    permission = WritePermission(service.protocol, writes)
     with Sandbox(
         service.protocol, base_url=service.url, writes=permission, on_call=permission.observe, track=False
     ) as sandbox:
@@ -30,12 +32,26 @@ def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]
         return prober, prober.probe().left_behind
 
 
-def test_a_list_is_asked_for_without_its_filters() -> None:
-    """What a made-up word does not find is there all the same; an argument that an error names is given."""
+@pytest.fixture(scope="module")
+def registry() -> Iterator[tuple[Registry, Prober]]:
+    """The registry after its reads were probed."""
+    with Registry() as service:
+        yield service, probe(service)[0]
+
+
+def test_a_list_is_asked_for_without_its_filters(tmp_path: Path) -> None:
+    """What a made-up word does not find is there all the same. The command tells each reason once, and names in full;
+    its document has the references of the other, and the server that was asked."""
+    spec, out, report = (tmp_path / name for name in ("cms.json", "learned.json", "report.json"))
     with Cms() as service:
-        prober, _ = probe(service)
-        reads = [tool.name for tool in service.protocol.tools if not tool.writes]
-    incomplete = {name: prober.findings[name].outcome for name in reads if not prober.findings[name].is_complete}
+        spec.write_text(json.dumps(service.document))
+        command = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
+        result = CliRunner().invoke(main, [*command, "--report", str(report)])
+        protocol, url, requests = service.protocol, service.url, list(service.requests)
+    findings = {tool["tool"]: tool for tool in json.loads(report.read_text())["tools"]}
+    reads = [findings[tool.name] for tool in protocol.tools if not tool.writes]
+    complete = ("documented", "no_content", "web_page")
+    incomplete = {tool["tool"]: tool["outcome"] for tool in reads if tool["outcome"] not in complete}
 
     # There are no folders and no revisions, and nothing that is called a collection.
     assert incomplete == {
@@ -44,8 +60,21 @@ def test_a_list_is_asked_for_without_its_filters() -> None:
         "GET_revisions": "always_empty",
         "GET_permissions": "unreachable_argument",
     }
-    assert '"collection" is required' in prober.findings["GET_permissions"].reason
-    assert {method.method for method in service.requests} == {"GET"}
+    assert '"collection" is required' in findings["GET_permissions"]["reason"]
+    assert {request.method for request in requests} == {"GET"}
+
+    assert result.exit_code == 0
+    assert result.output.count("its list was empty each time") == 1
+    assert "DELETE_items_suppliers_id" in result.output and "…" not in result.output
+
+    document = json.loads(out.read_text())
+    validate(document)
+    assert document["servers"] == [{"url": url}]
+    body = document["paths"]["/items/products"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/Product"}
+    supplier = document["components"]["schemas"]["Product"]["properties"]["supplier"]
+    assert {"$ref": "#/components/schemas/Supplier"} in supplier["anyOf"]
+    assert load(document).tool("POST_items_products").arguments == protocol.tool("POST_items_products").arguments
 
 
 def test_values_that_were_seen_are_given_to_what_asks_for_them() -> None:
@@ -73,23 +102,17 @@ def test_of_what_is_made_nothing_stays() -> None:
     assert prober.findings["GET_folders"].outcome == "documented"  # there was one for a while
 
 
-def test_arguments_without_a_list_of_their_own_get_values() -> None:
-    """Keys of a reply, what a filter hid, and names of the same things to look for."""
-    with Registry() as service:
-        prober, _ = probe(service)
-
+def test_arguments_without_a_list_of_their_own_get_values(registry: tuple[Registry, Prober]) -> None:
+    """Keys of a reply, and names of the same things to look for."""
+    service, prober = registry
     incomplete = {name: finding.reason for name, finding in prober.findings.items() if not finding.is_complete}
-    writes = [tool.name for tool in service.protocol.tools if tool.writes]
-    assert sorted(incomplete) == sorted(writes), incomplete
-    assert prober.findings["GET_jobs"].program == "print(GET_jobs(state=['done']))"
+    assert sorted(incomplete) == sorted(tool.name for tool in service.protocol.tools if tool.writes), incomplete
 
 
-def test_an_object_without_properties_is_documented_by_what_comes() -> None:
+def test_an_object_without_properties_is_documented_by_what_comes(registry: tuple[Registry, Prober]) -> None:
     """Where SPEC says that there is an object in a list and nothing of what it holds."""
-    with Registry() as service:
-        prober, _ = probe(service)
-        document = openapi_document(service.protocol, prober.findings, server=service.url)
-
+    service, prober = registry
+    document = openapi_document(service.protocol, prober.findings, server=service.url)
     answer = document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/json"]
     assert set(answer["schema"]["items"]["properties"]) == {"handle", "name"}
     assert answer["schema"]["items"].get("additionalProperties") is not False
@@ -106,22 +129,6 @@ def test_what_is_made_under_a_name_that_is_its_identifier_is_removed() -> None:
     assert {request.method for request in service.requests} == {"GET", "POST", "DELETE"}
     assert service.rooms == before
     assert left_behind == ()
-
-
-def test_the_document_has_references_and_the_server_that_was_asked() -> None:
-    with Cms() as service:
-        prober, _ = probe(service)
-        document = openapi_document(service.protocol, prober.findings, server=service.url)
-
-    validate(document)
-    assert document["servers"] == [{"url": service.url}]
-    body = document["paths"]["/items/products"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert body == {"$ref": "#/components/schemas/Product"}
-    supplier = document["components"]["schemas"]["Product"]["properties"]["supplier"]
-    assert {"$ref": "#/components/schemas/Supplier"} in supplier["anyOf"]
-    assert (
-        load(document).tool("POST_items_products").arguments == service.protocol.tool("POST_items_products").arguments
-    )
 
 
 @pytest.mark.parametrize(
@@ -162,23 +169,6 @@ def test_an_error_names_the_argument_that_is_missing(body: object, names: list[s
 )
 def test_an_empty_list_is_told_from_a_thing_with_an_empty_list(body: object, empty: bool) -> None:
     assert is_empty(body) is empty
-
-
-def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) -> None:
-    with Cms() as service:
-        spec, out = tmp_path / "cms.json", tmp_path / "learned.json"
-        spec.write_text(json.dumps(service.document))
-        command = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
-        result = CliRunner().invoke(main, command)
-        url = service.url
-
-    assert result.exit_code == 0
-    assert result.output.count("its list was empty each time") == 1
-    assert "DELETE_items_suppliers_id" in result.output
-    assert "…" not in result.output
-    assert json.loads(out.read_text())["servers"] == [{"url": url}]
-    down = CliRunner().invoke(main, command)
-    assert (down.exit_code, "cannot be reached" in down.output) == (6, True)
 
 
 def test_a_large_body_that_is_no_json_is_learned(tmp_path: Path) -> None:
