@@ -12,7 +12,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.quoting import one_line
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 __all__ = ["AnswerType", "WrongAnswerError"]
 

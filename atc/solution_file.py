@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.private_files import read_whole
-from sandbox.truncation import nested
+from sandbox.records import nested
 
 __all__ = ["read_json", "read_solution", "solution_data", "solution_of"]
 
@@ -25,7 +25,7 @@ MOST_BYTES = 256 * 1024 * 1024
 """Bytes of a file that is read: it takes several times as much in memory."""
 
 _NESTING = 250
-"""Lists and objects in one another; those of a reply are at most 100 deep (see sandbox.truncation)."""
+"""Lists and objects in one another; those of a reply are at most 100 deep (see sandbox.records)."""
 
 
 @cache

@@ -38,8 +38,7 @@ from sandbox.egress.stages import LimitExceeded, charset_of
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
 from sandbox.provenance.replay import ReplyLog, replay_run, send_reply
-from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
-from sandbox.truncation import cut
+from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run, cut
 
 if TYPE_CHECKING:
     from protocols.calls.credentials import Credential

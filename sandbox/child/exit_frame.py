@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocols.quoting import one_line
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 __all__ = ["ExitFrame", "Failure", "parse_exit_frame"]
 

@@ -37,8 +37,7 @@ from sandbox.egress.stages import (
     header,
 )
 from sandbox.journal.journal import Entry, JournalAttempt
-from sandbox.records import CallRecord
-from sandbox.truncation import cut, nested
+from sandbox.records import CallRecord, cut, nested
 
 __all__ = ["BrokerReply", "answer", "cleaned", "parse_body", "replayed", "to_saved"]
 

@@ -26,8 +26,7 @@ from sandbox.egress.record import Allowance, CallContext, CallRecorder, Redactio
 from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import Begun, Bound, Decided
-from sandbox.records import CallRecord, Limits
-from sandbox.truncation import cut
+from sandbox.records import CallRecord, Limits, cut
 
 if TYPE_CHECKING:
     from sandbox.egress.simulated_writes import SimulatedWrites

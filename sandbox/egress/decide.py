@@ -24,8 +24,7 @@ from sandbox.egress.egress_rules import CallTarget
 from sandbox.egress.record import CallContext
 from sandbox.egress.stages import FORM, Bound, Decided, PlannedRequest, QueryPairs, header
 from sandbox.journal.journal import Entry, JournalAttempt, State
-from sandbox.records import CallRecord
-from sandbox.truncation import cut_arguments, nested, size_of
+from sandbox.records import CallRecord, cut_arguments, nested, size_of
 
 if TYPE_CHECKING:
     from sandbox.egress.write_plan import WriteLedger

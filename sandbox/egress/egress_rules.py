@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from protocols.calls.path_matching import closest_left_out, closest_write, leniently, match
 from protocols.errors import UsageError
 from protocols.model import READS, LeftOut, Protocol, Server, Tool, WholeURL
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
 __all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_of"]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from protocols.quoting import one_line, shorten
 from sandbox.body_store import LargeBody
-from sandbox.truncation import nested
+from sandbox.records import nested
 
 __all__ = ["challenge_message", "service_message"]
 

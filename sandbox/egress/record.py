@@ -24,8 +24,7 @@ from sandbox.child import channel
 from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import OVER, Begun, Bound, LimitExceeded, Style, TransportReply, charset_of
-from sandbox.records import CallRecord, Limits
-from sandbox.truncation import cut_record
+from sandbox.records import CallRecord, Limits, cut_record
 
 __all__ = ["Allowance", "CallContext", "CallRecorder", "Redaction", "limit_text", "longer_call_option"]
 

@@ -28,7 +28,7 @@ from sandbox.egress.stages import (
     header,
     join_url,
 )
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 if TYPE_CHECKING:
     from sandbox.egress.network import Network

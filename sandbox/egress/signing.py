@@ -23,7 +23,7 @@ from protocols.calls.serialization import CONNECTION_HEADERS, is_override, norma
 from protocols.model import Protocol, Tool
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.stages import FORM, PlannedRequest, QueryPairs, join_url
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 if TYPE_CHECKING:
     import requests

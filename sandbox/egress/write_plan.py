@@ -21,8 +21,7 @@ from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
 from sandbox.egress.bind import body_value, grouped, media_type
 from sandbox.egress.stages import Bound, QueryPairs, header, join_url
-from sandbox.records import CallRecord
-from sandbox.truncation import cut
+from sandbox.records import CallRecord, cut
 
 if TYPE_CHECKING:
     from protocols.simulator.demand import Demand

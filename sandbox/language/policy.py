@@ -32,7 +32,7 @@ from protocols.errors import ProgramRefused
 from sandbox.language.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 from sandbox.language.parsing import FILENAME, bounded, parse_program
 from sandbox.language.shims.catalogue import MODULES, PACKAGES, SUGGESTIONS
-from sandbox.truncation import cut
+from sandbox.records import cut
 
 __all__ = ["compile_program"]
 

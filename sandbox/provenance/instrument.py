@@ -10,16 +10,10 @@ numbers and other values that have no identity of their own."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from sandbox.language.names import GUARDS, TRACKER
-from sandbox.provenance.variables import (
-    parameter_names,
-    shadow_name,
-    shadowed_variables,
-    target_variables,
-)
 
 __all__ = ["instrument"]
 
@@ -42,7 +36,7 @@ _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The program of a tree that the policy has visited, rewritten for the tracker; the tree is changed."""
-    return ast.fix_missing_locations(_Instrument(shadowed_variables(tree)).visit_Module(tree))
+    return ast.fix_missing_locations(_Instrument(_shadowed_variables(tree)).visit(tree))
 
 
 class _Instrument(ast.NodeTransformer):
@@ -83,14 +77,14 @@ class _Instrument(ast.NodeTransformer):
     def _assign_shadow(self, at: ast.AST, name: str, value: ast.expr) -> list[ast.stmt]:
         if name not in self._shadowed or self._in_class:
             return []
-        return [_stored(shadow_name(name), value, at)]
+        return [_stored(_shadow_name(name), value, at)]
 
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in GUARDS:
             return node
-        shadow = ast.Name(shadow_name(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
+        shadow = ast.Name(_shadow_name(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
         return self._tracked(node, "name", node, shadow)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -134,10 +128,6 @@ class _Instrument(ast.NodeTransformer):
         call = self._tracked(node, "call", of_func, numbers, keywords, func, *positional)
         call.keywords = [ast.keyword(name, value) for name, value, _ in named]
         return call
-
-    def visit_Starred(self, node: ast.Starred) -> ast.expr:
-        node.value = self.visit(node.value)
-        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         parts, numbers = self._rewrite_all([node.left, node.right])
@@ -205,9 +195,9 @@ class _Instrument(ast.NodeTransformer):
         value, number = self._rewrite(node.body)
         body: ast.expr = self._tracker_call(node.body, "returned", number, value)
         self._in_class = in_class
-        names = [name for name in parameter_names(node.args) if name in self._shadowed]
+        names = [name for name in _parameter_names(node.args) if name in self._shadowed]
         if names:
-            shadows = ast.arguments([], [ast.arg(shadow_name(name)) for name in names], None, [], [], None, [])
+            shadows = ast.arguments([], [ast.arg(_shadow_name(name)) for name in names], None, [], [], None, [])
             entered = ast.Starred(self._entered(node, node.args, names), ast.Load())
             body = _placed(ast.Call(_placed(ast.Lambda(shadows, body), node), [entered], []), node)
         node.body = body
@@ -246,7 +236,7 @@ class _Instrument(ast.NodeTransformer):
         if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
             return ast.Tuple([self._shadow_target(part) for part in target.elts], ast.Store())
         has_shadow = isinstance(target, ast.Name) and target.id in self._shadowed and not self._in_class
-        return ast.Name(shadow_name(target.id if isinstance(target, ast.Name) and has_shadow else ""), ast.Store())
+        return ast.Name(_shadow_name(target.id if isinstance(target, ast.Name) and has_shadow else ""), ast.Store())
 
     # Statements
 
@@ -256,13 +246,6 @@ class _Instrument(ast.NodeTransformer):
             result = self.visit(statement)
             statements.extend(result if isinstance(result, list) else [result])
         return statements
-
-    def visit_Module(self, node: ast.Module) -> ast.Module:
-        start = 0
-        while start < len(node.body) and _stays_first(node.body[start]):
-            start += 1
-        node.body[start:] = self._block(node.body[start:])
-        return node
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         value, number = self._rewrite(node.value)
@@ -291,7 +274,7 @@ class _Instrument(ast.NodeTransformer):
             starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             value = self._tracker_call(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
             statements: list[ast.stmt] = [_placed(ast.Assign([self.visit(target)], value), at)]
-            for path, name in target_variables(target):
+            for path, name in _target_variables(target):
                 statements += self._assign_shadow(at, name, self._tracker_call(at, "part", number, path))
             return statements
         statements = [_placed(ast.Assign([target], value), at)]
@@ -346,17 +329,8 @@ class _Instrument(ast.NodeTransformer):
         value, number = self._rewrite(tested)
         return self._tracker_call(node, "test", number, value), number
 
-    def visit_With(self, node: ast.With) -> ast.stmt:
-        for item in node.items:
-            item.context_expr = self.visit(item.context_expr)
-        node.body = self._block(node.body)
-        return node
-
-    def visit_Try(self, node: ast.Try) -> ast.stmt:
-        node.body = self._block(node.body)
-        for handler in node.handlers:
-            handler.body = [_statement(self._tracker_call(handler, "handled"), handler), *self._block(handler.body)]
-        node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        node.body = [_statement(self._tracker_call(node, "handled"), node), *self._block(node.body)]
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
@@ -381,9 +355,9 @@ class _Instrument(ast.NodeTransformer):
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         node.args = self._rewrite_defaults(node.args)
         in_class, self._in_class = self._in_class, False
-        names = [name for name in parameter_names(node.args) if name in self._shadowed]
+        names = [name for name in _parameter_names(node.args) if name in self._shadowed]
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
-        shadows = ast.Tuple([ast.Name(shadow_name(name), ast.Store()) for name in names], ast.Store())
+        shadows = ast.Tuple([ast.Name(_shadow_name(name), ast.Store()) for name in names], ast.Store())
         entered: list[ast.stmt] = [_placed(ast.Assign([shadows], self._entered(node, node.args, names)), node)]
         node.body = [*node.body[:start], *entered, *self._block(node.body[start:])]
         self._in_class = in_class
@@ -408,18 +382,12 @@ class _Instrument(ast.NodeTransformer):
         positional = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
         return self._tracker_call(at, "entered", positional, tuple(names))
 
-    def visit_Match(self, node: ast.Match) -> ast.stmt:
-        node.subject = self.visit(node.subject)
-        for case in node.cases:
-            case.guard = self.visit(case.guard) if case.guard is not None else None
-            case.body = self._block(case.body)
+    def visit_match_case(self, node: ast.match_case) -> ast.match_case:  # its pattern takes no calls
+        node.guard = self.visit(node.guard) if node.guard is not None else None
+        node.body = self._block(node.body)
         return node
 
     def visit_Delete(self, node: ast.Delete) -> ast.stmt:
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        node.value = self.visit(node.value)
         return node
 
 
@@ -447,6 +415,71 @@ def _spec(shadows: ast.expr) -> object:
     return tuple(_spec(part) for part in shadows.elts) if isinstance(shadows, ast.Tuple) else 0
 
 
-def _stays_first(statement: ast.stmt) -> bool:
-    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return text or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
+# Variables
+
+
+def _shadow_name(name: str) -> str:
+    """The name of the shadow of a variable, which no program can write."""
+    return f"{name}'"
+
+
+def _shadowed_variables(tree: ast.Module) -> frozenset[str]:
+    """The variables that are bound only in ways that bind a shadow too."""
+    bound: set[str] = set()
+    unshadowed: set[str] = set()
+
+    def walk(node: ast.AST, in_class: bool) -> None:
+        here = unshadowed if in_class else bound
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            (unshadowed if isinstance(node.ctx, ast.Del) else here).add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            unshadowed.add(node.name or "")
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            unshadowed.add(node.rest)
+        elif isinstance(node, ast.alias):
+            unshadowed.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            unshadowed.update(_starred(node.target))
+        elif isinstance(node, ast.NamedExpr):
+            unshadowed.add(node.target.id)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            unshadowed.update(name for _, name in _target_variables(node.optional_vars))
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            unshadowed.update(node.names)
+        inside = isinstance(node, ast.ClassDef) or (
+            in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
+        )
+        for child in ast.iter_child_nodes(node):
+            walk(child, inside)
+
+    walk(tree, False)
+    return frozenset(bound - unshadowed)
+
+
+def _target_variables(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], str]]:
+    """The variables of a target, with where in the value each lies; after a star that is not known."""
+    if isinstance(target, ast.Name):
+        yield path, target.id
+    elif isinstance(target, ast.Starred):
+        yield from _target_variables(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        after = False
+        for index, part in enumerate(target.elts):
+            after = after or isinstance(part, ast.Starred)
+            yield from _target_variables(part, (*path, -1 if after else index))
+
+
+def _starred(target: ast.expr) -> set[str]:
+    """The variables of a loop's target that stand beside a star."""
+    names: set[str] = set()
+    for node in ast.walk(target):
+        if isinstance(node, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Starred) for part in node.elts):
+            names |= {name for _, name in _target_variables(node)}
+    return names
+
+
+def _parameter_names(arguments: ast.arguments) -> list[str]:
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [argument.arg for argument in (*plain, arguments.vararg, arguments.kwarg) if argument is not None]

@@ -39,8 +39,9 @@ _HOW = ("decided", "made", "exact")
 
 
 class _RecordedReply(NamedTuple):
-    """A reply, and the number of replies before it."""
+    """A reply to a call, and the number of replies before it."""
 
+    key: str
     rank: int
     head: dict[str, object]
     body: bytes | LargeBody
@@ -51,7 +52,7 @@ class ReplyLog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._replies: list[tuple[str, dict[str, object], bytes | LargeBody]] = []
+        self._replies: list[_RecordedReply] = []
 
     @staticmethod
     def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
@@ -65,15 +66,14 @@ class ReplyLog:
 
     def add(self, key: str, head: dict[str, object], body: bytes | LargeBody) -> None:
         with self._lock:
-            self._replies.append((key, head, body))
+            self._replies.append(_RecordedReply(key, len(self._replies), head, body))
 
     def in_order(self) -> dict[str, deque[_RecordedReply]]:
         """The replies to equal calls, in the order in which these were made."""
-        with self._lock:
-            replies = [(key, _RecordedReply(rank, head, body)) for rank, (key, head, body) in enumerate(self._replies)]
         by_key: dict[str, deque[_RecordedReply]] = defaultdict(deque)
-        for key, reply in sorted(replies, key=lambda pair: int(str(pair[1].head["index"]))):
-            by_key[key].append(reply)
+        with self._lock:
+            for reply in sorted(self._replies, key=lambda reply: int(str(reply.head["index"]))):
+                by_key[reply.key].append(reply)
         return by_key
 
 
