@@ -19,7 +19,7 @@ from protocols.model import READS, LeftOut, Protocol, Server, Tool, WholeURL
 from sandbox.records import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
-__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_of"]
+__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_at"]
 
 BaseURL: TypeAlias = str | Mapping[str, str] | None
 """Where an API lives in place of its documented servers; by namespace where a protocol has several APIs."""
@@ -163,11 +163,13 @@ class EgressRules:
     def __init__(self, protocol: Protocol | None, base_url: BaseURL, allow: Sequence[Origin] = ()) -> None:
         self._bases = base_urls(base_url, protocol)
         self._apis = protocol.apis if protocol is not None else {}
-        self._servers = {name: _servers(api, self._bases.get(name)) for name, api in self._apis.items()}
+        self._servers: list[tuple[str, str]] = []
         for namespace, api in self._apis.items():
-            if not self._servers[namespace] and any(tool.function is None for tool in api.tools):
+            servers = _servers(api, self._bases.get(namespace))
+            if not servers and any(tool.function is None for tool in api.tools):
                 raise UsageError(_without_server(namespace, api.servers))
-        documented = {origin_of(urlsplit(server)) for servers in self._servers.values() for server in servers}
+            self._servers += [(namespace, server) for server in servers]
+        documented = {origin_of(urlsplit(server)) for _, server in self._servers}
         self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
         self._allowed = frozenset(allow)
         named = [origin_of(urlsplit(url)) for url in self._bases.values()]
@@ -177,10 +179,7 @@ class EgressRules:
 
     def is_own(self, url: str) -> bool:
         """True if a URL is at a server of the API; without a protocol, at one that is allowed."""
-        try:
-            return origin_of(urlsplit(url)) in self._own
-        except ValueError:
-            return False
+        return origin_at(url) in self._own
 
     def base_of(self, tool: Tool | None) -> str:
         """The URL that the path of a tool is put behind.
@@ -220,7 +219,7 @@ class EgressRules:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
         left_out: LeftOut | None = None
-        for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
+        for namespace, server in self._servers:
             server_parts = urlsplit(server)
             if origin_of(server_parts) != url_origin:
                 continue
@@ -251,13 +250,12 @@ class EgressRules:
         """
         if target.tool is not None and target.tool.envelope is not None:
             return None
-        try:
-            parts = urlsplit(url)
-            url_origin = origin_of(parts)
-            if target.tool is None and origin_of(urlsplit(target.base)) == url_origin:
-                return target._replace(path=parts.path or "/")
-        except ValueError:  # no address
+        url_origin = origin_at(url)
+        if url_origin is None:
             return None
+        parts = urlsplit(url)
+        if target.tool is None and origin_at(target.base) == url_origin:
+            return target._replace(path=parts.path or "/")
         if has_parent_step(parts.path) and url_origin in self._own:  # the library would send another path
             return None
         path = self.path_within(target.base, url)
@@ -272,15 +270,12 @@ class EgressRules:
 
     def left_out_at(self, target: CallTarget, method: str, url: str) -> LeftOut | None:
         """What a redirect of a call leads to and the user left out; None if it is nothing of that."""
-        if target.tool is None:
+        there = origin_at(url)
+        if target.tool is None or there is None:
             return None
-        try:
-            parts = urlsplit(url)
-            path, there = leniently(parts.path), origin_of(parts)
-        except ValueError:  # no address
-            return None
+        path = leniently(urlsplit(url).path)
         method = "GET" if method == "HEAD" else method
-        for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
+        for namespace, server in self._servers:
             server_parts = urlsplit(server)
             prefix = leniently(server_parts.path).rstrip("/")
             if origin_of(server_parts) == there and path.startswith(f"{prefix}/"):
@@ -291,11 +286,8 @@ class EgressRules:
 
     def path_within(self, base: str, url: str) -> str | None:
         """The path of a URL below a base URL; None if it is not below, or at another origin."""
-        try:
-            parts, base_parts = urlsplit(url), urlsplit(base)
-            return _within(parts.path, base_parts.path) if origin_of(parts) == origin_of(base_parts) else None
-        except ValueError:  # no address
-            return None
+        at_base = origin_at(url) == origin_of(urlsplit(base))
+        return _within(urlsplit(url).path, urlsplit(base).path) if at_base else None
 
     def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None:
@@ -322,7 +314,7 @@ class EgressRules:
         """The servers of the API as a program should know them: not where a documented one really is."""
         shown_servers = []
         for namespace, api in self._apis.items():
-            shown_servers += _servers(api, None) or self._servers[namespace]
+            shown_servers += _servers(api, None) or [server for name, server in self._servers if name == namespace]
         return shown_servers
 
     def _nearest(self, method: str, path: str) -> str:
@@ -369,6 +361,14 @@ def origin_of(parts: Any) -> Origin:
 
         host = idna.encode(host, uts46=True).decode()
     return Origin(parts.scheme, host, _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port)
+
+
+def origin_at(url: str) -> Origin | None:
+    """The server of a URL; None if it is no address."""
+    try:
+        return origin_of(urlsplit(url))
+    except ValueError:
+        return None
 
 
 def _within(path: str, prefix: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from protocols.model import READS
-from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
+from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_at
 from sandbox.egress.signing import overrides_method
 from sandbox.egress.stages import PlannedRequest, QueryPairs
 
@@ -117,15 +117,11 @@ def _remedy(rules: EgressRules, current: NextRequest, url: str) -> str:
     if _same_path(rules, current, url) is not None:
         return "; correct the slash at the end of its path in the document"
     tool, base = current.target.tool, urlsplit(current.target.base)
-    try:
-        parts = urlsplit(url)
-        there, here = origin_of(parts), origin_of(base)
-    except ValueError:
-        return ""
-    if there.scheme not in ("http", "https") or not there.host:
+    there, here = origin_at(url), origin_at(current.target.base)
+    if there is None or here is None or there.scheme not in ("http", "https") or not there.host:
         return ""
     remedies = []
-    path, end = parts.path.rstrip("/"), current.planned.path.rstrip("/")
+    path, end = urlsplit(url).path.rstrip("/"), current.planned.path.rstrip("/")
     if tool is not None and path.endswith(end) and (end or path == base.path.rstrip("/")):
         named = f"{tool.namespace}=" if tool.namespace else ""
         remedies.append(f"if the API is there, give --base-url {named}{there}{path[: len(path) - len(end)]}")

@@ -5,6 +5,7 @@ Everything that leaves for a program is counted and signed here.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -210,7 +211,7 @@ class Sender:
         while response.status in REDIRECTS and (location := header(response.headers, "location")) is not None:
             if len(sent.hops) == MAX_REDIRECTS:
                 return replace(sent, stopped=TOO_MANY)
-            following = self._following(current, response, _joined(str(request.url), _in_utf_8(location)))
+            following = self._following(current, response, _next_url(str(request.url), location))
             if isinstance(following, str):
                 return replace(sent, stopped=following)
             target, planned, signed = following
@@ -261,16 +262,10 @@ class Sender:
         return ((self._redactor.text(url), tuple(self._redactor.texts(response.set_cookies))),)
 
 
-def _in_utf_8(location: str) -> str:
-    """A Location whose bytes are UTF-8, which headers are not read as."""
-    try:
-        return location.encode("latin-1").decode()
-    except UnicodeError:
-        return location
-
-
-def _joined(base: str, location: str) -> str:
-    """The URL of a redirect; the location itself where it is no address."""
+def _next_url(base: str, location: str) -> str:
+    """The URL of a Location, whose bytes may be UTF-8, which headers are not read as; itself where it is no address."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode()
     try:
         return urljoin(base, location)
     except ValueError:

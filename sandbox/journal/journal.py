@@ -303,8 +303,7 @@ class Journal:
             self._run("DELETE FROM calls WHERE state IN ('planned', 'sent')")
             columns = "number, attempt, key, task, nth, write, state, before, token, reply IS NOT NULL"
             for row in self._read(f"SELECT {columns} FROM calls ORDER BY number"):
-                number, attempt, key, task, nth, write, state, before, token, has_reply = row
-                entry = Entry(number, attempt, key, task, nth, bool(write), state, before, token, bool(has_reply))
+                entry = Entry(*row)
                 self._entries[entry.key].append(entry)
             return dict(self._read("SELECT number, program FROM attempts WHERE over"))
 

@@ -36,7 +36,8 @@ _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The program of a tree that the policy has visited, rewritten for the tracker; the tree is changed."""
-    return ast.fix_missing_locations(_Instrument(_shadowed_variables(tree)).visit(tree))
+    _Instrument(_shadowed_variables(tree)).visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 class _Instrument(ast.NodeTransformer):
