@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from protocols.json_path import Step
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT
 from sandbox.egress.answer import BrokerReply, cleaned, parse_body
 from sandbox.egress.send import Sender
 from sandbox.egress.stages import Bound, LimitExceeded, NoAnswerError, TooLargeError, header
+from sandbox.egress.write_plan import leaves_of
 
 __all__ = ["UNKNOWN", "outcome_of_write"]
 
@@ -88,12 +90,12 @@ def _write_outcome(
         expected = json.loads(sent or b"")
     except (ValueError, RecursionError):
         return "unknown"
-    if not isinstance(expected, dict) or not any(True for _ in _scalars(expected)):
+    if not isinstance(expected, dict) or not _texts(expected):
         return "unknown"
     held = next((candidate for candidate in _objects(item) if expected.keys() <= candidate.keys()), None)
     if held is None:
         return "unknown"
-    return "done" if dict(_scalars(expected)).items() <= dict(_scalars(held)).items() else "not done"
+    return "done" if _texts(expected).items() <= _texts(held).items() else "not done"
 
 
 def _objects(value: object) -> Iterator[Mapping[str, object]]:
@@ -102,14 +104,10 @@ def _objects(value: object) -> Iterator[Mapping[str, object]]:
         yield from (item for item in value.values() if isinstance(item, Mapping))
 
 
-def _scalars(value: object, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every scalar with its place, as text: services answer 3 for "3", and 3.0 for 3."""
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _scalars(item, (*place, str(name)))
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _scalars(item, (*place, str(number)))
-    else:
-        whole = isinstance(value, float) and value.is_integer()
-        yield place, str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+def _texts(value: object) -> dict[tuple[Step, ...], str]:
+    """Every scalar by its place, as text: services answer 3 for "3", and 3.0 for 3."""
+    return {
+        place: str(int(leaf)) if isinstance(leaf, float) and leaf.is_integer() else str(leaf)
+        for place, leaf in leaves_of(value)
+        if not isinstance(leaf, dict | list)
+    }
