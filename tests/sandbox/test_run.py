@@ -25,15 +25,12 @@ def test_tools_are_functions(api: LocalAPI) -> None:
         """,
     )
 
-    assert result.outcome == "ok", result.error
-    assert result.stdout == "Oslo: 700,000\n"
+    assert (result.outcome, result.stdout, result.warnings) == ("ok", "Oslo: 700,000\n", ()), result.error
     assert [(call.tool, call.line, call.status, call.style) for call in result.calls] == [
         ("GET_cities", 1, 200, "function"),
         ("GET_cities_city_id", 2, 200, "function"),
     ]
-    assert result.calls[1].arguments == {"city_id": "oslo"}
-    assert result.calls[1].response == OSLO
-    assert result.warnings == ()
+    assert (result.calls[1].arguments, result.calls[1].response) == ({"city_id": "oslo"}, OSLO)
 
 
 def test_a_4xx_is_a_tool_error_at_the_line_of_the_call(api: LocalAPI) -> None:
@@ -49,17 +46,14 @@ def test_a_4xx_is_a_tool_error_at_the_line_of_the_call(api: LocalAPI) -> None:
         """,
     )
 
-    assert result.outcome == "error"
-    assert result.error is not None
-    assert result.error.type == "ToolError"
-    assert result.error.message == (
+    error = result.error
+    assert error is not None
+    assert (result.outcome, error.type, error.line, error.trace[0], error.call) == ("error", "ToolError", 2, 4, 1)
+    assert error.message == (
         'GET_cities_city_id: 404 Not Found — the service said "The resource could not be found" (GET /cities/atlantis)'
     )
-    assert result.error.line == 2
-    assert result.error.trace[0] == 4
-    assert result.error.tool == "GET_cities_city_id"
-    assert result.error.call == 1
-    assert '--> 2     return GET_cities_city_id(city)["name"]' in result.error.snippet
+    assert error.tool == "GET_cities_city_id"
+    assert '--> 2     return GET_cities_city_id(city)["name"]' in error.snippet
 
 
 def test_a_program_can_handle_a_tool_error(api: LocalAPI) -> None:
@@ -67,52 +61,35 @@ def test_a_program_can_handle_a_tool_error(api: LocalAPI) -> None:
     result = run(
         api,
         """\
-        try:
-            GET_cities_city_id("atlantis")
-        except ToolError as error:
-            print(error.status, error.tool, error.body["message"])
-        try:
-            GET_cities(page=1)
-        except ToolError as error:
-            print(error.status, error)
+        for call in (lambda: GET_cities_city_id("atlantis"), lambda: GET_cities(page=1)):
+            try:
+                call()
+            except ToolError as error:
+                print(error.status, error.tool, error.body["message"] if error.status else error)
         """,
     )
 
     assert result.stdout.splitlines() == [
         "404 GET_cities_city_id The resource could not be found",
-        "None GET_cities() missing 1 required argument: 'query'. It is called as GET_cities(query, page=None); "
-        "if the document is wrong, make the same call again",
+        "None GET_cities GET_cities() missing 1 required argument: 'query'. It is called as GET_cities(query, page=None"
+        "); if the document is wrong, make the same call again",
     ]
 
 
 def test_values_of_python_become_arguments(api: LocalAPI) -> None:
-    """Dates, enumerations, tuples, numbers as text: what a program has at hand can be passed."""
+    """Dates, enumerations, numbers as text; views, ranges and their like as lists, bytes as the text they are."""
     result = run(
         api,
         """\
+        from collections import deque
         from datetime import date
         import enum
         class Level(enum.Enum):
             HIGH = 3
         GET_cities(query=date(2024, 1, 2), page="4")
         POST_alerts(text=str(1), level=Level.HIGH)
-        """,
-    )
-
-    assert result.outcome == "ok", result.error
-    assert dict(api.requests[0].query) == {"query": "2024-01-02", "page": "4"}
-    assert api.requests[1].json() == {"text": "1", "level": 3}
-
-
-def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
-    """Views of a dict, ranges and their like go as lists, bytes as the text they are, anything else is told."""
-    result = run(
-        api,
-        """\
-        from collections import deque
         ages = {"a": 1, "b": 2}
-        views = ages.keys(), ages.values(), ages.items()
-        for value in (*views, range(3), deque("ab"), map(str, (1, 2))):
+        for value in (ages.keys(), ages.values(), ages.items(), range(3), deque("ab"), map(str, (1, 2))):
             POST_alerts(body={"text": "t", "more": value})
         GET_cities(query=b"Troms\\xc3\\xb8")
         for value in (b"\\xff", object()):
@@ -124,11 +101,13 @@ def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
     )
 
     assert result.outcome == "ok", result.error
-    sent = [request.json() for request in api.requests if request.method == "POST"]
-    assert [body["more"] for body in sent] == [  # type: ignore[index]
+    reads = [dict(request.query) for request in api.requests if request.method == "GET"]
+    assert reads == [{"query": "2024-01-02", "page": "4"}, {"query": "Tromsø"}]
+    first, *bodies = [request.json() for request in api.requests if request.method == "POST"]
+    assert first == {"text": "1", "level": 3}
+    assert [body["more"] for body in bodies] == [  # type: ignore[index]
         *(["a", "b"], [1, 2], [["a", 1], ["b", 2]], [0, 1, 2], ["a", "b"], ["1", "2"])
     ]
-    assert api.requests[-1].query == (("query", "Tromsø"),)
     assert result.stdout.splitlines() == [
         "GET_cities(): argument 'query' takes a text, and holds bytes that are no UTF-8; decode them with their "
         "encoding, or pass base64.b64encode(…).decode()",
@@ -137,21 +116,15 @@ def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
 
 
 def test_an_unknown_tool_is_a_name_error_with_the_nearest_name(api: LocalAPI) -> None:
-    """Also when its words come in another order."""
-    result = run(api, "GET_city_id_cities('oslo')")
+    """Also when its words come in another order; `tools` narrows the functions that a program has."""
+    unknown = run(api, "GET_city_id_cities('oslo')").error
+    narrowed = Sandbox(api.protocol, tools=["GET_cities"]).run("GET_cities(query='x')\nGET_cities_city_id('oslo')")
 
-    assert result.error is not None
-    assert result.error.type == "NameError"
-    assert result.error.message == "name 'GET_city_id_cities' is not defined; did you mean GET_cities_city_id?"
-
-
-def test_only_the_chosen_tools_are_there(api: LocalAPI) -> None:
-    """`tools` narrows the functions that a program has."""
-    result = Sandbox(api.protocol, tools=["GET_cities"]).run("GET_cities(query='x')\nGET_cities_city_id('oslo')")
-
-    assert result.error is not None
-    assert result.error.type == "NameError"
-    assert [call.tool for call in result.calls] == ["GET_cities"]
+    assert unknown is not None
+    assert unknown.message == "name 'GET_city_id_cities' is not defined; did you mean GET_cities_city_id?"
+    assert narrowed.error is not None
+    assert unknown.type == narrowed.error.type == "NameError"
+    assert [call.tool for call in narrowed.calls] == ["GET_cities"]
 
 
 def test_errors_of_requests_are_its_own(api: LocalAPI) -> None:
@@ -181,10 +154,12 @@ def test_errors_of_requests_are_its_own(api: LocalAPI) -> None:
             requests.get("{DOCUMENTED}/cities/text").json()
         except JSONDecodeError as error:
             print(error)
+        r = requests.get("{DOCUMENTED}/cities/nope")
+
+        r.raise_for_status()  # far from the call, it still leads back to it
         """,
     )
 
-    assert result.outcome == "ok", result.error
     assert result.stdout.splitlines() == [
         f"InvalidURL: https://evil.example can't be reached: this program may reach only {DOCUMENTED}",
         "timeout: no whole reply within 0.2 s",
@@ -192,15 +167,9 @@ def test_errors_of_requests_are_its_own(api: LocalAPI) -> None:
         "MissingSchema: Invalid URL 'cities': No scheme supplied. Perhaps you meant https://cities?",
         "Expecting value: line 1 column 1 (char 0)",
     ]
-
-
-def test_an_error_of_requests_names_its_call(api: LocalAPI) -> None:
-    """raise_for_status far from the call still leads back to it."""
-    result = run(api, f"import requests\nr = requests.get('{DOCUMENTED}/cities/nope')\n\nr.raise_for_status()")
-
-    assert result.error is not None
-    assert (result.error.type, result.error.line, result.error.call) == ("HTTPError", 4, 0)
-    assert result.error.tool == "GET_cities_city_id"
+    error = result.error
+    assert error is not None
+    assert (error.type, error.line, error.call, error.tool) == ("HTTPError", 23, 5, "GET_cities_city_id")
 
 
 def test_the_program_never_sees_the_credential(api: LocalAPI) -> None:
@@ -261,21 +230,17 @@ def test_an_error_carries_its_place() -> None:
         """,
     )
 
-    assert result.outcome == "error"
-    assert result.stdout == "start\n"
-    assert result.exit_status == 1
-    assert result.error is not None
-    assert (result.error.type, result.error.message) == ("KeyError", "'department'")
-    assert result.error.line == 3
-    assert result.error.trace in {(6, 3, 3), (6, 3)}  # a comprehension is a frame of its own up to Python 3.11
-    assert result.error.snippet.splitlines()[2] == '--> 3     return [row["department"] for row in rows]'
-    assert result.error.call is None
+    assert (result.outcome, result.stdout, result.exit_status) == ("error", "start\n", 1)
+    error = result.error
+    assert error is not None
+    assert (error.type, error.message, error.line, error.call) == ("KeyError", "'department'", 3, None)
+    assert error.trace in {(6, 3, 3), (6, 3)}  # a comprehension is a frame of its own up to Python 3.11
+    assert error.snippet.splitlines()[2] == '--> 3     return [row["department"] for row in rows]'
 
 
 @pytest.mark.parametrize(
     ("end", "outcome", "status", "stderr"),
     [
-        ("sys.exit()", "ok", 0, ""),
         ("sys.exit(0)", "ok", 0, ""),
         ("sys.exit(3)", "error", 3, ""),
         ("sys.exit('no city')", "error", 1, "no city\n"),
@@ -307,18 +272,15 @@ print({"a", "b", "c", "d"}, type(datetime.datetime.now()) is datetime.datetime)
 
 def test_a_given_clock_and_seed_determine_the_run() -> None:
     """Time, chance and the order of sets are the same in every run; another seed gives other chance."""
-    first = Sandbox(None, now=NOON, seed=1).run(CHANCE)
-    again = Sandbox(None, now=NOON, seed=1).run(CHANCE)
-    reseeded = Sandbox(None, now=NOON, seed=2).run(CHANCE)
+    first, again, reseeded = (Sandbox(None, now=NOON, seed=seed).run(CHANCE).stdout for seed in (1, 1, 2))
 
-    assert first.outcome == "ok", first.error
-    assert first.stdout == again.stdout
-    lines = first.stdout.splitlines()
+    assert first == again
+    lines = first.splitlines()
     assert lines[0] == "2024-06-01 12:00:00 2024-06-01 12:00:00 2024-06-01 2024-06-01 12:00:00"
     assert lines[1] == ("datetime.datetime(2024, 6, 1, 12, 0, tzinfo=datetime.timezone.utc) 1717243200.0 12:00 12")
     assert lines[2] == "1717243200.01 2024 1970-01-01 00:00:00"
-    assert lines[3] != reseeded.stdout.splitlines()[3]
-    assert lines[4] == reseeded.stdout.splitlines()[4]
+    assert lines[3] != reseeded.splitlines()[3]
+    assert lines[4] == reseeded.splitlines()[4]
 
 
 def test_without_a_clock_time_and_chance_are_real() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from atc import Agent, Solution
 from atc.apps.cli import main
 from protocols import Protocol, load
+from sandbox import Journal
 from sandbox.egress.write_plan import WritePlan
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
@@ -99,12 +101,18 @@ class Approval:
         return [[write.tool for write in plan.asked] for plan in self.plans]
 
 
-def solved(shop: Shop, *programs: str, approval: Approval | None = None, **options: Any) -> Solution:
+def solved(
+    shop: Shop,
+    *programs: str,
+    approval: Callable[[WritePlan], bool] | None = None,
+    journal: Journal | None = None,
+    **options: Any,
+) -> Solution:
     """A solve whose model writes these programs in turn."""
     options = {"mode": "naive", "ablate": ["check"], **options}
     model = ScriptedModel(*programs)
     with Agent(shop.protocol, model=model, writes="plan", confirm_plan=approval, **options) as agent:
-        return agent.solve(QUESTION)
+        return agent.solve(QUESTION, journal=journal)
 
 
 def atc(*arguments: str | Path) -> Result:

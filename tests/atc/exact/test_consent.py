@@ -51,9 +51,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def question(call: CallRecord, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the terminal shows of a call."""
+    """What the terminal shows of a call; an empty line is no yes."""
     with terminal(monkeypatch) as typing, redirect_stderr(io.StringIO()) as screen:
-        timer = threading.Timer(0.3, os.write, (typing, b"n\n"))
+        timer = threading.Timer(0.3, os.write, (typing, b"\n"))
         timer.start()
         assert Confirmation().write(call) is False
         timer.join()

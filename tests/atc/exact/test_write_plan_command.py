@@ -7,11 +7,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from atc.program_run import run_under
 from atc.solution_file import read_solution
-from tests.atc.exact.planned_orders import ORDER, QUESTION, Shop, atc, shop_document
-from tests.atc.exact.test_writes import ATC, on_terminal
+from sandbox import Journal, Sandbox
+from sandbox.egress.write_plan import WritePlan
+from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, atc, shop_document, solved
+from tests.atc.exact.test_writes import on_terminal
 from tests.local_api import Answer, Received
 
 
@@ -51,21 +55,37 @@ def test_a_run_is_asked_once(shop: Shop, tmp_path: Path) -> None:
     assert (nobody.exit_code, shop.sent()) == (3, [])
     assert len(json.loads(nobody.stdout)["write_plan"]["writes"]) == 2
 
-    status, screen = on_terminal([*ATC, *arguments], {"for yes": "WORD\n"})
+    approval = Approval()
+    printed: list[str] = []
+    open_sandbox = partial(Sandbox, shop.protocol)
+    run_under(
+        "plan",
+        ORDER,
+        shop.protocol,
+        open_sandbox,
+        on_output=lambda _, text: printed.append(text),
+        confirm_plan=approval,
+    )
 
-    assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
-    assert (screen.count("for yes, Enter"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
+    assert (len(approval.plans), "".join(printed)) == (1, "4711 A1\n")
+    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
 
 
-def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Ctrl-C at the question ends the command; --resume asks the model nothing, and the same question."""
-    endpoint(ORDER, "print('the model was asked again')")
-    file = tmp_path / "solve.journal"
-    status, screen = on_terminal([*ATC, *command(shop, tmp_path, "--journal", str(file))], {"Send them?": "\x03"})
-    assert (status, shop.sent()) == (130, []), screen
+def test_a_plan_without_an_answer_is_asked_again(shop: Shop, tmp_path: Path) -> None:
+    """Ctrl-C at the question ends the solve; resumed, it asks the model nothing, and the same question."""
 
-    status, screen = on_terminal([*ATC, "solve", "--resume", str(file)], {"for yes": "WORD\n"})
-    assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
+    def interrupted(plan: WritePlan) -> bool:
+        raise KeyboardInterrupt
+
+    approval = Approval()
+    with Journal(tmp_path / "solve.journal") as journal:
+        assert solved(shop, ORDER, approval=interrupted, journal=journal).status == "interrupted"
+        assert shop.sent() == []
+    with Journal(tmp_path / "solve.journal") as journal:
+        assert solved(shop, approval=approval, journal=journal).answer == "4711 A1"
+
+    assert approval.asked == [["POST_orders", "POST_orders_order_id_lines"]]
+    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
 
 
 def test_an_approved_plan_goes_on_without_a_question(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
