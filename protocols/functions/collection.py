@@ -15,9 +15,8 @@ from threading import RLock
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.functions.docstrings import Docstring, read_docstring
 from protocols.functions.hints import UNREADABLE, Hint, HintError, HintReader, constructor_hints
-from protocols.functions.host_function import HostFunction
+from protocols.functions.host_function import Docstring, HostFunction, read_docstring
 from protocols.naming import RESERVED
 
 __all__ = ["collect"]

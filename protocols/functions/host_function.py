@@ -1,9 +1,10 @@
-"""One function of this process as a tool calls it: JSON values by argument name in, a JSON value out."""
+"""One function behind a tool, of this process or of a server: JSON values by argument name in, a JSON value out."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -11,12 +12,20 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, ClassVar
 
-from protocols.functions.docstrings import Docstring
+import docstring_parser
+
 from protocols.functions.hints import Hint
 from protocols.functions.prints import stdout_to_stderr
 from protocols.functions.values import NotJSONError, ValueClass, default_json, encode
 
-__all__ = ["ArgumentError", "FunctionCallError", "HostFunction", "ResultError"]
+__all__ = ["ArgumentError", "Docstring", "FunctionCallError", "HostFunction", "NoReplyError", "Remaining"]
+__all__ += ["RemoteCallError", "RemoteFunction", "ResultError", "read_docstring"]
+
+Remaining = Callable[[], float]
+"""Tells how many seconds a call may still take; 0 or less once it is to end."""
+
+_ON_ONE_LINE = re.compile(r"^(Returns?|Yields|Raises):[ \t]+(\S.*)$", re.MULTILINE)
+"""A section of Google's style as it is often written; the parser wants its text in a line below."""
 
 
 class ArgumentError(TypeError):
@@ -45,6 +54,55 @@ class FunctionCallError(Exception):
         super().__init__(message)
         self.type = type(error).__name__
         self.bases = tuple(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
+class RemoteCallError(Exception):
+    """The server's own answer that a call failed; `status` is the HTTP status that says the same."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class NoReplyError(Exception):
+    """A call has no answer.
+
+    `kind` is the class of `requests.exceptions` that says the same; `may_have_left` is True if the server may have got
+    the call.
+    """
+
+    def __init__(self, message: str, *, timeout: bool = False, may_have_left: bool = True) -> None:
+        super().__init__(message)
+        self.timeout = timeout
+        self.kind = "ReadTimeout" if timeout else "ConnectionError"
+        self.may_have_left = may_have_left
+
+
+@dataclass(frozen=True, slots=True)
+class Docstring:
+    """`summary` is the first line, `description` all text before the sections; `arguments` are by name."""
+
+    summary: str
+    description: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    returns: str = ""
+
+
+def read_docstring(text: str) -> Docstring:
+    """Read a docstring of the style of Google, NumPy, Sphinx or Epydoc."""
+    prose = inspect.cleandoc(text)
+    try:
+        parsed = docstring_parser.parse(_ON_ONE_LINE.sub(r"\1:\n    \2", prose))
+    except docstring_parser.ParseError:  # a part in none of the forms: all of it is prose
+        return Docstring(prose.partition("\n")[0], prose)
+    arguments = {entry.arg_name.lstrip("*"): _line(entry.description) for entry in parsed.params}
+    description = (parsed.description or "").strip()
+    returns = _line(parsed.returns.description) if parsed.returns is not None else ""
+    return Docstring(description.partition("\n")[0], description, arguments, returns)
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +198,7 @@ class HostFunction:
         bound = self.signature.bind(*args, **kwargs).arguments
         return {name: list(value) if isinstance(value, tuple) else value for name, value in bound.items()}
 
-    def call(self, arguments: Mapping[str, object], remaining: Callable[[], float] | None = None) -> object:
+    def call(self, arguments: Mapping[str, object], remaining: Remaining | None = None) -> object:
         """Call the function with JSON values by argument name, and give its result as JSON.
 
         Args:
@@ -178,3 +236,29 @@ class HostFunction:
             return self.hints[name].convert(value)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"argument {name!r} {error}") from None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RemoteFunction(HostFunction):
+    """A tool of a server. `function` takes the arguments by name, and `Remaining`; it gives the result as JSON.
+
+    `disconnect` ends the connection to the server; the next call opens it again.
+    """
+
+    remote: ClassVar[bool] = True
+    disconnect: Callable[[], None]
+
+    def call(self, arguments: Mapping[str, object], remaining: Remaining | None = None) -> object:
+        """Call the tool with JSON values by argument name.
+
+        Raises:
+            ArgumentError: A value is not what its schema promises.
+            RemoteCallError: The server answered that the call failed.
+            NoReplyError: It did not answer.
+        """
+        converted = {name: self._converted(name, value) for name, value in arguments.items()}
+        return self.function(converted, remaining or (lambda: float("inf")))
+
+    def close(self) -> None:
+        """End the connection to the server."""
+        self.disconnect()

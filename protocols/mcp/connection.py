@@ -20,6 +20,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from protocols.bounded_bodies import async_bound, more_than
@@ -27,18 +28,15 @@ from protocols.calls.credentials import Credential, RequestToSign, ServerVariabl
 from protocols.calls.redaction import redact
 from protocols.errors import APIError, ATCError, UsageError
 from protocols.extras import needs_extra
-from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
-from protocols.mcp.address import MCPAddress
-from protocols.mcp.any_content import BROKEN, with_any_content
-from protocols.mcp.bounded_lines import BOUNDED_LINES, MOST_BYTES
-from protocols.mcp.results import value_of
+from protocols.functions.host_function import NoReplyError, Remaining, RemoteCallError
+from protocols.mcp.answers import BOUNDED_LINES, BROKEN, MOST_BYTES, value_of, with_any_content
 from protocols.quoting import MOST_TITLE, one_line, words_of_service
 
 if TYPE_CHECKING:
     import mcp_types as types
     from anyio.from_thread import BlockingPortal
 
-__all__ = ["MCPConnection", "ServerListing", "claims_to_read"]
+__all__ = ["MCPAddress", "MCPConnection", "ServerListing", "claims_to_read"]
 
 _START = 30.0
 """Seconds in which a server has to start and to list its tools."""
@@ -69,6 +67,19 @@ _DIES_WITH_US = (
 """Runs the server's command, such that it does not outlive this process however that ends."""
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class MCPAddress:
+    """Where a server is: a command line to start it with (no shell reads it), or a URL; the other one is empty."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+
+    @property
+    def text(self) -> str:
+        """The server as messages name it: the command, whose arguments may be secrets, or the URL without its query."""
+        return f"`{PurePath(self.command[0]).name}`" if self.command else self.url.partition("?")[0]
 
 
 @dataclass(frozen=True)

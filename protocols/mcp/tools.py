@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import ipaddress
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from protocols.bounded import bounded
+from protocols.calls.auth import credential, variable
+from protocols.calls.credentials import Credential
 from protocols.calls.schema_values import coerce, violation
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import DocumentSet
-from protocols.errors import ProtocolError
-from protocols.functions.docstrings import Docstring, read_docstring
+from protocols.errors import ProtocolError, UsageError
 from protocols.functions.hints import Convert, Hint
-from protocols.functions.remote_function import Remaining, RemoteFunction
-from protocols.mcp.address import read_address, server_credentials
-from protocols.mcp.connection import MCPConnection, claims_to_read
+from protocols.functions.host_function import Docstring, Remaining, RemoteFunction, read_docstring
+from protocols.mcp.connection import MCPAddress, MCPConnection, claims_to_read
 from protocols.model import LeftOut, Protocol, Schema, tool_of
 from protocols.naming import RESERVED, argument_name, fold, unique
 from protocols.quoting import one_line
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 __all__ = ["load_server"]
+
+_STDIO = "mcp:stdio:"
+_FORMS = "write mcp:stdio:'COMMAND ARGUMENTS' or mcp:https://HOST/PATH"
 
 _WRAPPED = "x-fastmcp-wrap-result"
 """In an output schema: the result is the member `result` of what is sent, since that has to be an object."""
@@ -49,8 +55,8 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
         APIError: The server does not start, or does not list its tools in time.
         ProtocolError: It has no tool that can be used.
     """
-    address = read_address(source)
-    connection = MCPConnection(address, server_credentials(address, auth))
+    address = _read_address(source)
+    connection = MCPConnection(address, _server_credentials(address, auth))
     listing = connection.listing()
     schemas = _ToolSchemas(listing.tools)
     reader = SchemaReader(schemas, Counter())
@@ -83,6 +89,53 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
         left_out=tuple(left_out),
         digest=hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest(),
     )
+
+
+def _read_address(source: str) -> MCPAddress:
+    """Read `mcp:stdio:COMMAND` or `mcp:URL`. Raises: UsageError: It is neither, or a URL that is not safe to use."""
+    if source.startswith(_STDIO):
+        try:
+            command = tuple(shlex.split(source.removeprefix(_STDIO)))
+        except ValueError as error:
+            raise UsageError(f"{_STDIO}: the command line cannot be read: {error}; {_FORMS}") from None
+        if not command:
+            raise UsageError(f"{_STDIO} names no command; {_FORMS}")
+        return MCPAddress(command=command)
+    url = source.removeprefix("mcp:")
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise UsageError(f"mcp:: this is no URL: {error}; {_FORMS}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise UsageError(f"mcp: names no server; {_FORMS}")
+    if "@" in parts.netloc:
+        raise UsageError("the URL behind mcp: holds a user name or password; leave it out and pass it with --auth")
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise UsageError(f"mcp:http://{host}: plain http is for servers on this machine; use https")
+    return MCPAddress(url=url)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _server_credentials(address: MCPAddress, auth: Sequence[str]) -> tuple[Credential, ...]:
+    """What `--auth` names for a server: `env:NAME` for one that is started, else what is sent in a header.
+
+    Raises: UsageError: Such a credential cannot be passed on, or its source is empty. The message repeats no secret.
+    """
+    if address.command:
+        return tuple(map(variable, auth))
+    credentials = tuple(credential(text, None) for text in auth)
+    if any(sent.place[0] != "header" for sent in credentials):
+        raise UsageError(
+            "--auth: an MCP server takes no secret in its URL or a cookie; give another KIND, as bearer or header:NAME"
+        )
+    return credentials
 
 
 class _ToolSchemas(DocumentSet):

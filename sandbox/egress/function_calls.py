@@ -9,8 +9,14 @@ import json
 import time
 from collections.abc import Callable
 
-from protocols.functions.host_function import ArgumentError, FunctionCallError, HostFunction, ResultError
-from protocols.functions.remote_function import NoReplyError, RemoteCallError
+from protocols.functions.host_function import (
+    ArgumentError,
+    FunctionCallError,
+    HostFunction,
+    NoReplyError,
+    RemoteCallError,
+    ResultError,
+)
 from sandbox.egress.record import Allowance, CallContext
 from sandbox.egress.stages import Bound, FunctionResult, LimitExceeded, NoAnswerError, Sent, TooLargeError
 

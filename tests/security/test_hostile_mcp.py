@@ -63,8 +63,7 @@ CHILD = """
 import json, sys, time
 from protocols import load
 from protocols.errors import ATCError
-from protocols.functions.host_function import ArgumentError
-from protocols.functions.remote_function import NoReplyError, RemoteCallError
+from protocols.functions.host_function import ArgumentError, NoReplyError, RemoteCallError
 
 for api in sys.argv[1:]:
     try:

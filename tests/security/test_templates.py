@@ -13,7 +13,7 @@ from atc.apps.mcp_server.app import create_server
 from atc.apps.mcp_server.service import ToolService
 from atc.options import Options
 from protocols import load
-from protocols.mcp.results import value_of
+from protocols.mcp.answers import value_of
 from tests.scripted import ScriptedModel
 from tests.security.poisoned import POISON, acts, poisoned_document
 
@@ -97,7 +97,7 @@ def test_an_error_of_a_tool_over_mcp_is_the_words_of_its_service(structured: dic
     """In one line, in quotation marks and cut; as text, or in the structured content."""
     import mcp_types as types
 
-    from protocols.functions.remote_function import RemoteCallError
+    from protocols.functions.host_function import RemoteCallError
 
     content: list[types.ContentBlock] = [] if structured else [types.TextContent(type="text", text=POISON * 100)]
     result = types.CallToolResult(content=content, structured_content=structured, is_error=True)

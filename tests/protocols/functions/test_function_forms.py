@@ -14,7 +14,7 @@ import pydantic
 import pytest
 
 from protocols import Protocol
-from protocols.functions.docstrings import read_docstring
+from protocols.functions.host_function import read_docstring
 from sandbox import Run, Sandbox
 
 
