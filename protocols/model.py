@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from protocols.functions.values import default_json
 from protocols.media_types import MediaKind, documented_kind
 from protocols.naming import RESERVED, argument_name
 
@@ -518,6 +517,8 @@ def _alias(namespace: str, operation_id: str) -> str:
 
 def tool_of(function: HostFunction) -> Tool:
     """The tool that a function becomes; a server's word that one reads can be taken back (see protocols.choice)."""
+    from protocols.functions.values import default_json
+
     parameters = []
     for name, parameter in function.signature.parameters.items():
         schema = dict(function.hints[name].schema)

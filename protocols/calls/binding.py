@@ -39,6 +39,7 @@ from protocols.calls.serialization import (
 )
 from protocols.documents.schemas import object_properties
 from protocols.errors import DoubtfulCall, ToolError
+from protocols.functions import plain
 from protocols.media_types import essence, family
 from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
@@ -355,8 +356,6 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
     try:
         function.hints[name].convert(value)
     except (TypeError, ValueError) as error:
-        from protocols.functions.values import plain
-
         schema = function.hints[name].schema
         problem = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
         text = str(error)

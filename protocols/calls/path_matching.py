@@ -22,7 +22,7 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
     Args:
         path: Percent-encoded, without the server's URL, without a query. A slash at the end makes no difference.
     """
-    requested = (path.split("?")[0].rstrip("/") or "/").split("/")
+    path = path.split("?")[0]
     best: tuple[tuple[int, ...], Tool, dict[str, str]] | None = None
     for tool in protocol.tools:
         if tool.method != method.upper():
@@ -30,7 +30,7 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
         _, _, rank = _parsed_template(tool.path)
         if best is not None and rank >= best[0]:
             continue
-        arguments = _arguments(tool, requested)
+        arguments = path_arguments(tool, path)
         if arguments is not None:
             best = rank, tool, arguments
     return best[1:] if best is not None else None
@@ -116,11 +116,7 @@ def path_arguments(tool: Tool, path: str) -> dict[str, str] | None:
     Args:
         path: Percent-encoded, without the server's URL, without a query.
     """
-    return _arguments(tool, (path.rstrip("/") or "/").split("/"))
-
-
-def _arguments(tool: Tool, requested: list[str]) -> dict[str, str] | None:
-    """The variables of a template in the segments of a path; None if they do not match."""
+    requested = (path.rstrip("/") or "/").split("/")
     segments, names, _ = _parsed_template(tool.path)
     if len(segments) < len(requested):
         requested = _spanned(tool, segments, requested)

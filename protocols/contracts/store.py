@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -152,23 +151,33 @@ class ContractStore:
         edges = list(edges)
         if not replies and not edges:
             return
-        with self._locked():
-            observed, stored_edges = self._read(protocol)
-            flow = {replace(edge, times=0): edge.times for edge in stored_edges}
-            for edge in edges:
-                flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
-            for tool, status, body in replies:
-                observations = observed.get(tool, ToolObservations())
-                is_good = 200 <= status < 300 and isinstance(body, dict | list)
-                if is_good:
-                    body = _without(body, frozenset(observations.left_out))
-                    schema = infer_schema([body], observations.schema)
-                    observations = _bounded(replace(observations, bodies=observations.bodies + 1, schema=schema))
-                statuses = {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1}
-                observed[tool] = replace(observations, statuses=statuses)
-            counted = [replace(edge, times=times) for edge, times in flow.items()]
-            counted = [edge for edge in counted if len(edge.path) <= _MOST_DEPTH and all(map(_is_key, edge.path))]
-            self._write(protocol, observed, sorted(counted, key=lambda edge: -edge.times)[:_MOST_EDGES])
+        try:
+            make_private_folder(self.folder)
+            with folder_locked(self.folder):
+                self._add(protocol, replies, edges)
+        except OSError as error:
+            raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
+
+    def _add(
+        self, protocol: Protocol, replies: Sequence[tuple[str, int, object]], edges: Iterable[ObservedEdge]
+    ) -> None:
+        """`record`, while no other process does."""
+        observed, stored_edges = self._read(protocol)
+        flow = {replace(edge, times=0): edge.times for edge in stored_edges}
+        for edge in edges:
+            flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
+        for tool, status, body in replies:
+            observations = observed.get(tool, ToolObservations())
+            is_good = 200 <= status < 300 and isinstance(body, dict | list)
+            if is_good:
+                body = _without(body, frozenset(observations.left_out))
+                schema = infer_schema([body], observations.schema)
+                observations = _bounded(replace(observations, bodies=observations.bodies + 1, schema=schema))
+            statuses = {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1}
+            observed[tool] = replace(observations, statuses=statuses)
+        counted = [replace(edge, times=times) for edge, times in flow.items()]
+        counted = [edge for edge in counted if len(edge.path) <= _MOST_DEPTH and all(map(_is_key, edge.path))]
+        self._write(protocol, observed, sorted(counted, key=lambda edge: -edge.times)[:_MOST_EDGES])
 
     def _write(
         self, protocol: Protocol, observed: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]
@@ -180,16 +189,6 @@ class ContractStore:
             write_whole(self.file(protocol), json.dumps(data, indent=1) + "\n")
         except OSError as error:
             raise UsageError(f"{self.file(protocol)} cannot be written: {error.strerror or error}") from None
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            try:
-                make_private_folder(self.folder)
-                stack.enter_context(folder_locked(self.folder))
-            except OSError as error:
-                raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
-            yield
 
 
 def _is_key(step: Step) -> bool:

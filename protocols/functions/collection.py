@@ -40,7 +40,7 @@ def collect(functions: object, reads: Collection[str] = ()) -> tuple[HostFunctio
         if isinstance(target, type):
             _check_methods(target)
             value_classes.append((name, target))
-            _value_hint(reader, target, place_of(target))
+            _hint(reader.value_class, target, place_of(target))
             continue
         function = _read(name, target, reader, turn)
         if name in collected:
@@ -181,28 +181,21 @@ def _read(name: str, function: Callable[..., object], reader: HintReader, turn: 
             hint = types.GenericAlias(list, (hint,))
         elif parameter.kind is parameter.VAR_KEYWORD:
             hint = types.GenericAlias(dict, (str, hint))
-        hints[parameter.name] = _hint(reader, hint, f"{place}: argument {parameter.name!r}")
+        hints[parameter.name] = _hint(reader.read, hint, f"{place}: argument {parameter.name!r}")
     if "return" not in types_of:
         raise UsageError(f"{place} has no type hint for its result; write one, `-> None` if it gives nothing")
-    result = _hint(reader, types_of["return"], f"{place}: its result")
+    result = _hint(reader.read, types_of["return"], f"{place}: its result")
     document = read_docstring(text)
     return HostFunction(
         name, function, signature, hints, result, document, place, reads=False, classes=reader.classes, turn=turn
     )
 
 
-def _hint(reader: HintReader, hint: Any, where: str) -> Hint:
+def _hint(read: Callable[[Any], Hint], hint: Any, where: str) -> Hint:
     try:
-        return reader.read(hint)
+        return read(hint)
     except HintError as error:
         raise UsageError(f"{where}: {error}") from None
-
-
-def _value_hint(reader: HintReader, kind: type, place: str) -> Hint:
-    try:
-        return reader.value_class(kind)
-    except HintError as error:
-        raise UsageError(f"{place}: {error}") from None
 
 
 def _constructor(kind: type, reader: HintReader, turn: RLock) -> HostFunction:
@@ -219,8 +212,8 @@ def _constructor(kind: type, reader: HintReader, turn: RLock) -> HostFunction:
     of_fields = {name: text for name in value_class.fields if (text := value_class.field_description(name))}
     document = replace(document, arguments={**of_fields, **document.arguments})
     types_of = constructor_hints(kind)
-    hints = {name: _hint(reader, types_of[name], place) for name in value_class.fields}
+    hints = {name: _hint(reader.read, types_of[name], place) for name in value_class.fields}
     return HostFunction(
-        kind.__name__, kind, value_class.signature, hints, _value_hint(reader, kind, place), document, place,
+        kind.__name__, kind, value_class.signature, hints, _hint(reader.value_class, kind, place), document, place,
         reads=True, classes=reader.classes, made=value_class, turn=turn,
     )  # fmt: skip

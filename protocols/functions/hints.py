@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired, Required, Union
 
-from protocols.functions.values import CLASS, WRITTEN, NotJSONError, ValueClass, Written, encode
+from protocols.functions import CLASS
+from protocols.functions.values import WRITTEN, NotJSONError, ValueClass, Written, encode
 
 __all__ = ["UNREADABLE", "Hint", "HintError", "HintReader", "constructor_hints"]
 
@@ -212,8 +213,7 @@ class HintReader:
         if kind is tuple and arguments and arguments[-1] is not Ellipsis:
             return _fixed_tuple([self.read(argument) for argument in arguments if argument != ()])
         item = self.read(arguments[0] if arguments else Any)
-        container: Any = tuple if kind is tuple else frozenset if kind in _SETS and kind is not set else kind
-        container = container if container in (tuple, set, frozenset) else list
+        container: Any = kind if kind in (tuple, set) else frozenset if kind in _SETS else list
 
         def convert(value: Any) -> object:
             if not isinstance(value, list):

@@ -18,11 +18,9 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-__all__ = ["CLASS", "WRITTEN", "NotJSONError", "ValueClass", "Written", "default_json", "encode", "plain"]
+from protocols.functions import CLASS
 
-CLASS = "__class__"
-"""The key under which an instance has the name of its class."""
-
+__all__ = ["WRITTEN", "NotJSONError", "ValueClass", "Written", "default_json", "encode"]
 
 _EMPTY = (list, tuple, set, frozenset, dict)
 """What makes an empty default anew."""
@@ -166,10 +164,3 @@ def _has_named_tuple(value: object) -> bool:
     if isinstance(value, dict):
         return any(map(_has_named_tuple, value.values()))
     return isinstance(value, list | tuple) and (hasattr(value, "_fields") or any(map(_has_named_tuple, value)))
-
-
-def plain(value: object) -> object:
-    """A JSON value without the names of classes."""
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items() if key != CLASS}
-    return [plain(item) for item in value] if isinstance(value, list) else value

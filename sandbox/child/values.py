@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["CLASS", "Value", "revived", "value_class"]
 
 CLASS = "__class__"
-"""The key under which an instance has the name of its class; see protocols.functions.values."""
+"""The key under which an instance has the name of its class; see protocols.functions."""
 
 
 class Value:

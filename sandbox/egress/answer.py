@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from protocols.errors import ToolError
-from protocols.functions.values import CLASS, plain
+from protocols.functions import CLASS, plain
 from protocols.media_types import MediaKind, documented_kind, essence, media_kind
 from protocols.model import READS, Envelope, Response, Tool, telling_headers
 from protocols.quoting import one_line, shorten, words_of_service

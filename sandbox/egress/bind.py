@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 from protocols.calls.binding import bind
 from protocols.calls.serialization import BoundCall, normalized_header
 from protocols.errors import DoubtfulCall, ToolError
-from protocols.functions.values import plain
+from protocols.functions import plain
 from protocols.media_types import media_kind
 from protocols.model import Parameter, Protocol, Tool
 from protocols.quoting import one_line

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.path_matching import closest_left_out, closest_write, leniently, match
 from protocols.errors import UsageError
 from protocols.model import READS, LeftOut, Protocol, Server, Tool, WholeURL
 from sandbox.records import cut
@@ -207,6 +206,8 @@ class EgressRules:
 
     def locate(self, method: str, url: str) -> CallTarget:
         """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
+        from protocols.calls.path_matching import closest_left_out
+
         parts = urlsplit(url)
         if parts.scheme not in _PORTS:
             raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
@@ -270,6 +271,8 @@ class EgressRules:
 
     def left_out_at(self, target: CallTarget, method: str, url: str) -> LeftOut | None:
         """What a redirect of a call leads to and the user left out; None if it is nothing of that."""
+        from protocols.calls.path_matching import closest_left_out, leniently
+
         there = origin_at(url)
         if target.tool is None or there is None:
             return None
@@ -292,6 +295,8 @@ class EgressRules:
     def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None:
             return None
+        from protocols.calls.path_matching import closest_left_out, match
+
         api = self._apis[namespace]
         operation = match(api, method, path)
         if operation is None and method == "HEAD":
@@ -303,12 +308,20 @@ class EgressRules:
     def left_out(self, tool: Tool, path: str) -> LeftOut | None:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
         api = self._apis[tool.namespace]
-        return closest_left_out(api, tool.method, path, tool) if api.left_out and tool.function is None else None
+        if not api.left_out or tool.function is not None:
+            return None
+        from protocols.calls.path_matching import closest_left_out
+
+        return closest_left_out(api, tool.method, path, tool)
 
     def only_reads(self, target: CallTarget) -> bool:
         """True if the tool of a target is said to read, and no service can take its path for that of a write."""
         tool = target.tool
-        return tool is not None and tool.reads and closest_write(self._apis[tool.namespace], tool, target.path) is None
+        if tool is None or not tool.reads:
+            return False
+        from protocols.calls.path_matching import closest_write
+
+        return closest_write(self._apis[tool.namespace], tool, target.path) is None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""

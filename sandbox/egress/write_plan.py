@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from protocols.calls.path_matching import path_arguments
 from protocols.json_path import Step, readable_path
 from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
@@ -222,6 +221,8 @@ def write_request(bound: Bound, redacted: Callable[[Any], Any]) -> WriteRequest:
 def _path_values(tool: Tool | None, path: str) -> dict[str, str]:
     """The variables of a path, which say all that it has; else the path."""
     if tool is not None and path.count("/") == tool.path.count("/"):
+        from protocols.calls.path_matching import path_arguments
+
         variables = path_arguments(tool, path)
         if variables is not None and not any("\ufffd" in value for value in variables.values()):
             return variables
