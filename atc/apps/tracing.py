@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from atc.events import (
@@ -39,9 +39,12 @@ from protocols.errors import UsageError
 from protocols.extras import needs_extra
 from protocols.quoting import MOST_TITLE, one_line
 
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span, SpanKind, Tracer, TracerProvider
+try:
+    from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider, get_tracer, set_span_in_context
+except ImportError:
+    raise UsageError(needs_extra("a trace", "trace")) from None
 
+if TYPE_CHECKING:
     from atc.fault import Attribution, Fault
     from atc.solution import Solution
     from sandbox.records import CallRecord
@@ -55,7 +58,7 @@ _METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "P
 
 _log = logging.getLogger(__name__)
 
-Attributes = dict[str, str | int | bool]
+Attributes: TypeAlias = dict[str, str | int | float | bool]
 
 
 @dataclass
@@ -80,11 +83,10 @@ class SpanSink:
 
     Args:
         provider: Where spans go; by default OpenTelemetry's global provider.
-    Raises: UsageError: OpenTelemetry is not installed.
     """
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
-        self._tracer = _tracer(provider)
+        self._tracer = get_tracer("atc", tracer_provider=provider)
         self._solves: dict[str, _OpenSolve] = {}
         self._lock = threading.Lock()
 
@@ -115,7 +117,8 @@ class SpanSink:
         match event:
             case ModelWaiting():
                 name = f"chat {_model(solve.model)[1]}"
-                self._begin(solve, name, _chat_attributes(solve.model), now, _kind("CLIENT"))
+                attributes = {"gen_ai.operation.name": "chat", **_model_attributes(solve.model)}
+                self._begin(solve, name, attributes, now, SpanKind.CLIENT)
             case ProgramWritten(_, _, usage):
                 solve.call_id = one_line(event.call_id, MOST_TITLE)
                 if solve.stage is not None and usage.model_calls:
@@ -163,19 +166,12 @@ class SpanSink:
         return _OpenSolve(root, event.model)
 
     def _begin(
-        self, solve: _OpenSolve, name: str, attributes: Attributes, start: int, kind: SpanKind | None = None
+        self, solve: _OpenSolve, name: str, attributes: Attributes, start: int, kind: SpanKind = SpanKind.INTERNAL
     ) -> None:
         """End the current stage of a solve, and begin the next one."""
-        from opentelemetry.trace import set_span_in_context
-
         _finish(solve)
-        solve.stage = self._tracer.start_span(
-            name,
-            set_span_in_context(solve.root),
-            kind=kind or _kind("INTERNAL"),
-            attributes=attributes,
-            start_time=start,
-        )
+        context = set_span_in_context(solve.root)
+        solve.stage = self._tracer.start_span(name, context, kind=kind, attributes=attributes, start_time=start)
 
     def _check(self, solve: _OpenSolve, now: int) -> None:
         """The check that was under way is the current stage, and over."""
@@ -185,8 +181,6 @@ class SpanSink:
 
     def _call(self, solve: _OpenSolve, call: CallRecord, now: int) -> None:
         """The span of a call, below the run; below the solve in the modes that make one call at a time."""
-        from opentelemetry.trace import set_span_in_context
-
         running = solve.stage if solve.ended is None else None
         start = now if call.replayed else now - int(call.ms * 1e6)
         span = self._tracer.start_span(
@@ -220,7 +214,7 @@ def export_spans(warn: Callable[[str], None]) -> Iterator[EventSink]:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        raise _missing() from None
+        raise UsageError(needs_extra("a trace", "trace")) from None
     try:
         exporter = OTLPSpanExporter()
         resource = Resource.create()
@@ -268,24 +262,6 @@ def _collector() -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def _missing() -> UsageError:
-    return UsageError(needs_extra("a trace", "trace"))
-
-
-def _tracer(provider: TracerProvider | None) -> Tracer:
-    try:
-        from opentelemetry.trace import get_tracer
-    except ImportError:
-        raise _missing() from None
-    return get_tracer("atc", tracer_provider=provider)
-
-
-def _kind(name: str) -> SpanKind:
-    from opentelemetry.trace import SpanKind
-
-    return SpanKind[name]
-
-
 def _finish(solve: _OpenSolve) -> None:
     """End the current stage of a solve, at the time at which it was over."""
     if solve.stage is not None:
@@ -294,8 +270,6 @@ def _finish(solve: _OpenSolve) -> None:
 
 
 def _fail(span: Span, kind: str) -> None:
-    from opentelemetry.trace import StatusCode
-
     span.set_status(StatusCode.ERROR)
     span.set_attribute("error.type", kind)
 
@@ -303,27 +277,30 @@ def _fail(span: Span, kind: str) -> None:
 def _blame(span: Span, fault: Fault, attribution: Attribution) -> None:
     """Mark a stage as the one in which an attempt failed, with the tool to blame."""
     _fail(span, fault.type)
-    span.set_attributes({"atc.fault.stage": fault.stage, "atc.attribution.how": attribution.how})
-    if attribution.tool is not None:
-        span.set_attribute("atc.attribution.tool", attribution.tool)
-    if attribution.call is not None:
-        span.set_attribute("atc.attribution.call", attribution.call)
+    named = {"how": attribution.how, "tool": attribution.tool, "call": attribution.call}
+    span.set_attribute("atc.fault.stage", fault.stage)
+    span.set_attributes(_present({f"atc.attribution.{name}": value for name, value in named.items()}))
 
 
 def _end(root: Span, solution: Solution) -> None:
     root.set_attributes(_usage_attributes(solution.usage.counts()))
-    root.set_attributes({"atc.status": solution.status, "atc.reflections": solution.reflections})
-    if solution.cost is not None:
-        root.set_attribute("atc.cost.usd", solution.cost)
-    if solution.limit is not None:
-        root.set_attribute("atc.limit", solution.limit)
-    if (agent_version := solution.versions.get("atc")) is not None:
-        root.set_attribute("gen_ai.agent.version", agent_version)
-    if solution.standing is not None:
-        root.set_attribute("atc.standing", solution.standing)
+    outcome = {
+        "atc.status": solution.status,
+        "atc.reflections": solution.reflections,
+        "atc.cost.usd": solution.cost,
+        "atc.limit": solution.limit,
+        "gen_ai.agent.version": solution.versions.get("atc"),
+        "atc.standing": solution.standing,
+    }
+    root.set_attributes(_present(outcome))
     if solution.status != "answered":
         _fail(root, solution.status)
     root.end()
+
+
+def _present(values: Mapping[str, str | int | float | bool | None]) -> Attributes:
+    """The attributes that have a value."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _model(name: str) -> tuple[str, str]:
@@ -337,10 +314,6 @@ def _model_attributes(name: str) -> Attributes:
     return {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
 
 
-def _chat_attributes(name: str) -> Attributes:
-    return {"gen_ai.operation.name": "chat", **_model_attributes(name)}
-
-
 def _usage_attributes(counts: Mapping[str, int]) -> Attributes:
     return {
         "gen_ai.usage.input_tokens": counts["prompt_tokens"],
@@ -351,22 +324,24 @@ def _usage_attributes(counts: Mapping[str, int]) -> Attributes:
 
 
 def _call_attributes(call: CallRecord) -> Attributes:
-    attributes: Attributes = {"atc.call.index": call.index}
-    if call.tool is not None:
-        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.tool}
-    if call.line is not None:
-        attributes["code.line.number"] = call.line
-    for name in ("replayed", "refused", "simulated"):
-        if getattr(call, name):
-            attributes[f"atc.call.{name}"] = True
-    if call.method not in _METHODS:
-        return attributes | {"gen_ai.tool.type": "function"}
-    attributes |= {"gen_ai.tool.type": "extension", "http.request.method": call.method, **_server(call.url)}
-    if call.status is not None:
-        attributes["http.response.status_code"] = call.status
-    if call.attempts > 1:
-        attributes["http.request.resend_count"] = call.attempts - 1
-    return attributes
+    is_request = call.method in _METHODS
+    attributes = {
+        "atc.call.index": call.index,
+        "gen_ai.operation.name": "execute_tool" if call.tool is not None else None,
+        "gen_ai.tool.name": call.tool,
+        "code.line.number": call.line,
+        "atc.call.replayed": call.replayed or None,
+        "atc.call.refused": call.refused or None,
+        "atc.call.simulated": call.simulated or None,
+        "gen_ai.tool.type": "extension" if is_request else "function",
+    }
+    if is_request:
+        attributes |= {
+            "http.request.method": call.method,
+            "http.response.status_code": call.status,
+            "http.request.resend_count": call.attempts - 1 if call.attempts > 1 else None,
+        }
+    return _present(attributes) | (_server(call.url) if is_request else {})
 
 
 def _server(url: str) -> Attributes:
@@ -376,9 +351,7 @@ def _server(url: str) -> Attributes:
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return {}
-    if not parts.hostname:
-        return {}
-    return {"server.address": parts.hostname, **({"server.port": port} if port else {})}
+    return _present({"server.address": parts.hostname, "server.port": port or None}) if parts.hostname else {}
 
 
 def _error_type(call: CallRecord) -> str:

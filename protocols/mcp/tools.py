@@ -31,7 +31,7 @@ from protocols.schema_fields import declared_types
 if TYPE_CHECKING:
     import mcp_types as types
 
-__all__ = ["load_server"]
+__all__ = ["is_loopback", "load_server"]
 
 _STDIO = "mcp:stdio:"
 _FORMS = "write mcp:stdio:'COMMAND ARGUMENTS' or mcp:https://HOST/PATH"
@@ -111,12 +111,13 @@ def _read_address(source: str) -> MCPAddress:
         raise UsageError(f"mcp: names no server; {_FORMS}")
     if "@" in parts.netloc:
         raise UsageError("the URL behind mcp: holds a user name or password; leave it out and pass it with --auth")
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise UsageError(f"mcp:http://{host}: plain http is for servers on this machine; use https")
     return MCPAddress(url=url)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """True if only this machine can reach what listens there."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

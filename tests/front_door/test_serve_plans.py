@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from atc.apps.server.history import EventHistory
 from atc.apps.server.keys import LOCAL
 from atc.apps.server.requests import SolveRequest
+from atc.apps.server.service import EventHistory
 from atc.apps.server.store import RequestStore
 from tests.atc.apps.server.serving import BOB, ProgramEndpoint, Serving, start_endpoint, start_serving
 from tests.atc.apps.server.test_serve import environment, options
@@ -197,8 +197,8 @@ def test_a_store_of_an_earlier_version_is_taken(tmp_path: Path) -> None:
     (row,) = store.recent(LOCAL, 10)
     store.finish("a", "{}", "answered")
 
-    assert (row.id, row.query, row.state, row.status) == ("a", "x", "pending", None)
-    assert [row.status for row in store.recent(LOCAL, 10)] == ["answered"]
+    assert (row["id"], row["query"], row["state"], row["status"]) == ("a", "x", "pending", None)
+    assert [row["status"] for row in store.recent(LOCAL, 10)] == ["answered"]
     store.close()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from atc import Agent
-from atc.apps.server.requests import BadRequestError, read_plan_answer
+from atc.apps.server.requests import BadRequestError, PlanDecision
 from atc.apps.tui.plan import unhidden
 from atc.program_run import ProgramResult, run_under
 from protocols import Protocol, load
@@ -231,7 +231,7 @@ def test_what_only_looks_like_another_text_is_spelled_out(text: str) -> None:
 def test_an_answer_with_a_name_twice_is_none() -> None:
     """A proxy may have read the first one, which declines."""
     with pytest.raises(BadRequestError, match="a name is given twice"):
-        read_plan_answer(b'{"plan": "1-a", "approve": false, "approve": true}')
+        PlanDecision.read(b'{"plan": "1-a", "approve": false, "approve": true}')
 
 
 def test_digits_and_boundaries_make_two_calls_in_later_attempts(api: LocalAPI) -> None:

@@ -24,11 +24,11 @@ from atc import Agent
 from atc.apps.page.environment import trace_page
 from atc.apps.server.solver import ended_with
 from atc.apps.tracing import SpanSink
-from atc.apps.tui.code import program_code, revision_lines
+from atc.apps.tui.attempt import program_code, revision_lines
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
+from atc.apps.tui.parts import tree_text
 from atc.apps.tui.text import format_answer
-from atc.apps.tui.tree import tree_text
 from atc.events import EventSink
 from atc.models.openai_compatible import Endpoint
 from atc.solution import Solution

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.apps.cli.find_document import documents_in
+from atc.apps.cli.documents import documents_in
 from atc.apps.tui.stored import stored_solutions
 from atc.retrieval import encoder
 from atc.retrieval.tool_index import ToolDocument, ToolIndex, build_index

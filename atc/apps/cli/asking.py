@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from atc.apps.cli import say
-from atc.apps.cli.confirm import Asker, can_ask
+from atc.apps.cli.confirm import Confirmation, can_ask
 from atc.apps.cli.flags import FLAGS, flag_values, flags_with, for_chosen, with_values
 from atc.apps.cli.options import agent_options, api_option, option, record_option
 from atc.apps.cli.reachable import open_service
@@ -122,8 +122,11 @@ def load_api(options: AgentOptions, *, check: bool) -> Protocol:
 
 
 @contextmanager
-def open_agent(options: AgentOptions, protocol: Protocol, query: str, sink: EventSink, asker: Asker) -> Iterator[Agent]:
-    """The agent of the options; `query` is what a simulated world takes for granted. Raises: ATCError."""
+def open_agent(
+    options: AgentOptions, protocol: Protocol, query: str, sink: EventSink, asker: Callable[[], Confirmation]
+) -> Iterator[Agent]:
+    """The agent of the options; `query` is what a simulated world takes for granted, `asker` gives who is asked about
+    a write now. Raises: ATCError."""
     from atc.agent import Agent
     from atc.models import open_model
 
@@ -148,8 +151,8 @@ def open_agent(options: AgentOptions, protocol: Protocol, query: str, sink: Even
             simulate=service,
             on_event=on_event,
             writes=agent.writes or ("allow" if agent.simulate else "ask"),
-            confirm=asker.write if can_ask() else None,
-            confirm_plan=asker.plan if can_ask() else None,
+            confirm=(lambda call: asker().write(call)) if can_ask() else None,
+            confirm_plan=(lambda plan: asker().plan(plan)) if can_ask() else None,
         )
         with Agent(protocol, **vars(all_options)) as opened:
             yield opened

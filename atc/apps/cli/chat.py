@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from atc.apps.tui import SolveView
     from atc.chat import Chat
     from atc.events import Event
-    from sandbox import CallRecord, Journal
-    from sandbox.egress.write_plan import WritePlan
+    from sandbox import Journal
 
 __all__ = ["chat"]
 
@@ -89,7 +88,7 @@ def chat(options: _Options) -> None:
                 return
             raise UsageError("no question came; write them as lines to stdin, or start the chat at a terminal")
         with (
-            open_agent(options, protocol, first, conversation.sink, conversation) as agent,
+            open_agent(options, protocol, first, conversation.sink, lambda: conversation.confirmation) as agent,
             agent.chat(journal) as dialogue,
         ):
             journal.note(_NOTE, options.to_note())
@@ -99,26 +98,18 @@ def chat(options: _Options) -> None:
 
 
 class _Conversation:
-    """The questions of one command, each with a view of its own; `exit_code` is that of the last."""
+    """The questions of one command, each with a view and a confirmation of its own; `exit_code` is of the last one."""
 
     def __init__(self, options: _Options) -> None:
         self.exit_code = 0
+        self.confirmation = Confirmation()
         self._options = options
         self._view: SolveView | None = None
-        self._confirmation = Confirmation()
 
     def sink(self, event: Event) -> None:
         """Show an event of the question that is under way."""
         if self._view is not None:
             self._view.sink(event)
-
-    def write(self, call: CallRecord) -> bool:
-        """Ask about a write."""
-        return self._confirmation.write(call)
-
-    def plan(self, plan: WritePlan) -> bool:
-        """Ask about planned writes."""
-        return self._confirmation.plan(plan)
 
     def ask(self, dialogue: Chat, line: str, hidden: tuple[str, ...]) -> None:
         """Answer a line; what goes wrong is told, and the chat goes on."""
@@ -139,11 +130,10 @@ class _Conversation:
         quiet = options.as_json and not options.verbose
         with (
             open_view(quiet=quiet, verbose=options.verbose, stdout=not options.as_json) as view,
-            Confirmation(view.pause, query) as self._confirmation,
+            Confirmation(view.pause, query) as self.confirmation,
         ):
             self._view = view
             solution = dialogue.ask(query, refresh=refresh)
-            on_screen = view.answer
         self._view = None
         self.exit_code = solution.exit_code
         data = solution.to_json()
@@ -151,7 +141,7 @@ class _Conversation:
             click.echo(json.dumps(data, default=str))
             tell_message(data)
         else:
-            tell_solution(data, verbose=options.verbose, on_screen=on_screen, hidden=hidden)
+            tell_solution(data, verbose=options.verbose, on_screen=view.answer, hidden=hidden)
 
 
 def _read(line: str, dialogue: Chat) -> tuple[str, bool]:

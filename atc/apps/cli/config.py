@@ -10,8 +10,8 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
 from protocols.private_files import not_trusted, read_bounded
 
-__all__ = ["NAME", "SHARED", "Config", "command_defaults", "find_config", "is_same_api", "read_config", "settle"]
+__all__ = ["NAME", "SHARED", "Config", "command_defaults", "is_same_api", "read_config", "settle"]
 
 NAME = "atc.toml"
 
@@ -31,7 +31,8 @@ SHARED = tuple(sorted({"api", *(text for name in flags_with("shared") for text i
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_BY_KEY = {text: flag for name, flag in FLAGS.items() for text in flag_names(name)}
+_KINDS = {text: flag.kind for name, flag in FLAGS.items() for text in flag_names(name)}
+"""What the text of an option is, by its key; those that only a command has are not among them."""
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
@@ -55,21 +56,13 @@ class Config:
         """Relative paths in the file start here."""
         return self.file.parent.resolve()
 
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Where keys stand: of a command, under its name. `title` is how messages call the place."""
-
-    config: Config
-    path: tuple[str, ...] = field(default=())
-
-    def title(self, key: str) -> str:
-        """The file, the table and the key, for messages."""
-        table = f" [{'.'.join(self.path)}]" if self.path else ""
-        return f"{self.config.file}:{table} {key}"
+    def title(self, path: tuple[str, ...], key: str) -> str:
+        """The file, the table of a command (its path) and the key, for messages."""
+        table = f" [{'.'.join(path)}]" if path else ""
+        return f"{self.file}:{table} {key}"
 
 
-def find_config(warn: Callable[[str], None]) -> tuple[Path, bool] | None:
+def _find_config(warn: Callable[[str], None]) -> tuple[Path, bool] | None:
     """The file and whether ATC_CONFIG names it; else `atc.toml` in the working folder or above, up to the home folder.
 
     `warn` is told of a file that somebody else may have written, which is not used.
@@ -101,8 +94,7 @@ def read_config(commands: Sequence[str], warn: Callable[[str], None]) -> Config 
 
     Raises: UsageError: The file cannot be read, is no TOML, or has an unknown key above its tables.
     """
-    config = find_config(warn)
-    if config is None:
+    if (config := _find_config(warn)) is None:
         return None
     file, explicit = config
     try:
@@ -129,26 +121,24 @@ def command_defaults(config: Config, name: str, command: click.Command, *, own: 
     `own`: The keys above the tables hold for it, too.
     Raises: UsageError: An unknown key, or a value that its option does not take.
     """
-    return _defaults(Section(config, (name,)), command, config.tables.get(name, {}), config.shared if own else {})
+    return _defaults(config, (name,), command, config.tables.get(name, {}), config.shared if own else {})
 
 
 def _defaults(
-    section: Section, command: click.Command, table: Mapping[str, Any], shared: Mapping[str, Any]
+    config: Config, path: tuple[str, ...], command: click.Command, table: Mapping[str, Any], shared: Mapping[str, Any]
 ) -> dict[str, Any]:
+    defaults: dict[str, Any] = {}
     if isinstance(command, click.Group):
         context = click.Context(command)
         names = command.list_commands(context)
-        _refuse_unknown(section, table, names)
-        defaults: dict[str, Any] = {}
+        _refuse_unknown(config, path, table, names)
         for name in names if shared else table:
             member = command.get_command(context, name)
             keys = table.get(name, {})
             if not isinstance(keys, dict):
-                raise UsageError(
-                    f"{section.title(name)} is a command; give it a table [{'.'.join(section.path)}.{name}]"
-                )
+                raise UsageError(f"{config.title(path, name)} is a command; give it a table [{'.'.join(path)}.{name}]")
             if member is not None:
-                defaults[name] = _defaults(Section(section.config, (*section.path, name)), member, keys, shared)
+                defaults[name] = _defaults(config, (*path, name), member, keys, shared)
         return defaults
     options = {
         flag[2:]: parameter
@@ -157,15 +147,14 @@ def _defaults(
         for flag in parameter.opts
         if flag.startswith("--")
     }
-    _refuse_unknown(section, table, sorted(options))
+    _refuse_unknown(config, path, table, sorted(options))
     if table and not hasattr(command.callback, "announces"):
-        raise UsageError(f"{section.title(next(iter(table)))}: this command takes no options from a file")
-    defaults = {}
+        raise UsageError(f"{config.title(path, next(iter(table)))}: this command takes no options from a file")
     for key, value in shared.items():
         if key in options and key not in table and not _is_of_others(key, value, options[key]):
-            defaults |= _default(Section(section.config), key, value, options[key], optional=True)
+            defaults |= _default(config, (), key, value, options[key], optional=True)
     for key, value in table.items():
-        defaults |= _default(section, key, value, options[key], optional=False)
+        defaults |= _default(config, path, key, value, options[key], optional=False)
     if table.get("simulate") is True:  # for this command, in place of the service that all others ask
         defaults = {name: value for name, value in defaults.items() if name not in flags_with("real")}
     return defaults
@@ -174,57 +163,62 @@ def _defaults(
 def _is_of_others(key: str, value: object, option: click.Option) -> bool:
     """True for a choice that other commands have and this one lacks, as `writes = "ask"` for a server: its own default
     holds, and the command says so."""
-    choices = _BY_KEY[key].kind if key in _BY_KEY else ()
+    choices = _KINDS.get(key)
     return isinstance(choices, tuple) and value in choices and value not in getattr(option.type, "choices", choices)
 
 
-def _refuse_unknown(section: Section, table: Mapping[str, Any], names: Iterable[str]) -> None:
-    valid = list(names)
+def _refuse_unknown(config: Config, path: tuple[str, ...], table: Mapping[str, Any], names: Sequence[str]) -> None:
     for key in table:
-        if key not in valid:
-            keys = ", ".join(valid) or "none"
-            raise UsageError(f"{section.title(key)}: unknown key{_near(key, valid)}; the keys there are {keys}")
+        if key not in names:
+            keys = ", ".join(names) or "none"
+            raise UsageError(f"{config.title(path, key)}: unknown key{_near(key, names)}; the keys there are {keys}")
 
 
-def _near(key: str, names: Iterable[str]) -> str:
+def _near(key: str, names: Sequence[str]) -> str:
     """` (did you mean …?)`, where a name is near."""
-    near = difflib.get_close_matches(key.replace("_", "-"), list(names), n=1)
+    near = difflib.get_close_matches(key.replace("_", "-"), names, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def _default(section: Section, key: str, value: Any, option: click.Option, *, optional: bool) -> dict[str, Any]:
+def _default(
+    config: Config, path: tuple[str, ...], key: str, value: Any, option: click.Option, *, optional: bool
+) -> dict[str, Any]:
     """The value as its option takes it, by the parameter's name; nothing for an `optional` place that is not there."""
-    values = value if isinstance(value, list) else [value]
+    title = config.title(path, key)
     if isinstance(value, list) and not option.multiple:
-        raise UsageError(f"{section.title(key)}: a list, and the option takes one value")
-    converted = [_checked(section, key, entry, option) for entry in values]
+        raise UsageError(f"{title}: a list, and the option takes one value")
+    values = [_checked(config, title, key, entry, option) for entry in (value if isinstance(value, list) else [value])]
     if optional and isinstance(option.type, click.Path) and option.type.exists and not option.required:
-        converted = [entry for entry in converted if Path(entry).exists()]
-    if not converted:
+        values = [entry for entry in values if Path(entry).exists()]
+    if not values:
         return {}
-    return {str(option.name): tuple(converted) if option.multiple else converted[0]}
+    return {str(option.name): tuple(values) if option.multiple else values[0]}
 
 
-def _checked(section: Section, key: str, value: Any, option: click.Option) -> Any:
+def _checked(config: Config, title: str, key: str, value: Any, option: click.Option) -> Any:
     """A single value as click takes it from a default map. Raises: UsageError: It is of another type."""
-    title, kind = section.title(key), option.type
+    kind = option.type
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if option.is_flag:
-        if not isinstance(value, bool):
-            raise UsageError(f"{title} must be true or false, not {_shown(value)}")
+        fits, wanted = isinstance(value, bool), "true or false"
+    elif isinstance(kind, click.types.IntParamType):
+        fits, wanted = is_number and isinstance(value, int), "a whole number"
+    elif isinstance(kind, click.types.FloatParamType):
+        fits, wanted = is_number, "a number"
+    else:
+        # TOML has times of its own; a function of ours reads a number from a text.
+        if isinstance(value, date):  # a datetime is one
+            value = value.isoformat()
+        elif is_number and isinstance(kind, click.types.FuncParamType):
+            value = str(value)
+        fits, wanted = isinstance(value, str), "a string"
+    if not fits:
+        kinds = {bool: "true or false", str: "a string", list: "a list", dict: "a table"}
+        raise UsageError(f"{title} must be {wanted}, not {value if is_number else kinds.get(type(value), 'that')}")
+    if isinstance(value, str):
+        value = _placed(config, title, key, value, option)
+    if option.is_flag:
         return value
-    if isinstance(kind, click.types.IntParamType) and (isinstance(value, bool) or not isinstance(value, int)):
-        raise UsageError(f"{title} must be a whole number, not {_shown(value)}")
-    if isinstance(kind, click.types.FloatParamType) and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise UsageError(f"{title} must be a number, not {_shown(value)}")
-    if not isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
-        value = _text(title, value, kind)
-        if _kind(key) == "credential" and not _AUTH.fullmatch(value):
-            raise UsageError(
-                f"{title} takes KIND:SOURCE such as bearer:env:MY_TOKEN (in capitals), never the secret itself"
-            )
-        if re.match(r"(?:[^=/]+=)?\w+://[^/]*@", value):
-            raise UsageError(f"{title} holds a user name or password; leave it out and name its source with auth")
-        value = _rebased(section.config, key, value, option)
     try:
         kind.convert(value, option, None)
     except click.BadParameter as error:
@@ -232,42 +226,33 @@ def _checked(section: Section, key: str, value: Any, option: click.Option) -> An
     return value
 
 
-def _text(title: str, value: Any, kind: click.ParamType[Any]) -> str:
-    """A string; a time, and a number for an option that a function of ours reads, become one. Raises: UsageError."""
-    if isinstance(value, date):  # a datetime is one
-        return value.isoformat()
-    if isinstance(kind, click.types.FuncParamType) and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise UsageError(f"{title} must be a string, not {_shown(value)}")
-    return value
+def _placed(config: Config, title: str, key: str, text: str, option: click.Option) -> str:
+    """A text whose relative paths start at the file's folder. Raises: UsageError: It may be a secret."""
+    if _KINDS.get(key) == "credential" and not _AUTH.fullmatch(text):
+        raise UsageError(
+            f"{title} takes KIND:SOURCE such as bearer:env:MY_TOKEN (in capitals), never the secret itself"
+        )
+    if re.match(r"(?:[^=/]+=)?\w+://[^/]*@", text):
+        raise UsageError(f"{title} holds a user name or password; leave it out and name its source with auth")
+    return _rebased(config.folder, _KINDS.get(key), text, option)
 
 
-def _shown(value: Any) -> str:
-    """What a value is, without showing more than a number or a word."""
-    kinds = {bool: "true or false", str: "a string", list: "a list", dict: "a table"}
-    return (
-        str(value) if isinstance(value, int | float) and not isinstance(value, bool) else kinds.get(type(value), "that")
-    )
-
-
-def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
-    """The value with a relative path in it starting at the file's folder."""
-    folder = config.folder
+def _rebased(folder: Path, kind: object, value: str, option: click.Option) -> str:
+    """The value with a relative path in it starting at a folder; `kind` is what the text is."""
     metavar = option.metavar or ""
-    if _kind(key) in ("credential", "header"):
+    if kind in ("credential", "header"):
         start, separator, path = value.partition(":file:")
         return f"{start}{separator}{folder / Path(path).expanduser()}" if separator else value
-    if _kind(key) == "model":
+    if kind == "model":
         scheme, _, rest = value.partition(":")
         parts = [str(folder / part) if (folder / part).exists() else part for part in rest.split("+")]
         return f"{scheme}:{'+'.join(parts)}" if rest else value
-    if _kind(key) == "certificate":
+    if kind == "certificate":
         return ",".join(str(folder / Path(part.strip()).expanduser()) for part in value.split(",", 1))
     if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
         return value
-    prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:|saved:)?", value)
-    start, rest = value[: prefix.end() if prefix else 0], value[prefix.end() if prefix else 0 :]
+    start = re.findall(r"^(?:\w[\w-]*=)?(?:functions:|saved:)?", value)[0]
+    rest = value.removeprefix(start)
     if rest.startswith(("mcp:", "http://", "https://", "file:")):
         return value
     return f"{start}{folder / Path(rest).expanduser()}"
@@ -296,11 +281,6 @@ def is_same_api(ctx: click.Context, values: Mapping[str, Any]) -> bool:
     """True if a command asks the API of the file, by the same paths and addresses, whoever named them."""
     own = (ctx.default_map or {}).get("api")
     return own is not None and _documents(values.get("api")) == _documents(own)
-
-
-def _kind(key: str) -> object:
-    """What the text of an option is, by its key; empty for one that only a command has."""
-    return _BY_KEY[key].kind if key in _BY_KEY else ""
 
 
 def _documents(api: object) -> list[str]:

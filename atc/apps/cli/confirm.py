@@ -14,10 +14,8 @@ import select
 import sys
 import termios
 import threading
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Self
 
 import click
@@ -28,7 +26,7 @@ from protocols.json_path import Step
 from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord
 
-__all__ = ["Asker", "Confirmation", "can_ask"]
+__all__ = ["Confirmation", "can_ask"]
 
 _FEW = 8
 """Values that leave the request in sight, which else is shown once more."""
@@ -43,14 +41,6 @@ TICK = 0.1
 def can_ask() -> bool:
     """Whether somebody sits at a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-class Asker(typing.Protocol):
-    """Who is asked about a write, and about a plan of writes."""
-
-    def write(self, call: CallRecord) -> bool: ...
-
-    def plan(self, plan: WritePlan) -> bool: ...
 
 
 class Confirmation:
@@ -70,7 +60,7 @@ class Confirmation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         with self._turn:  # a question that stood has given the terminal back
             pass

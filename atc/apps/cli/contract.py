@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,8 @@ from protocols.quoting import one_line, visible
 
 if TYPE_CHECKING:
     from protocols.contracts.contract import ValueType
+    from protocols.contracts.store import ContractStore
+    from protocols.model import Protocol
 
 __all__ = ["contract"]
 
@@ -50,39 +52,35 @@ def show(options: _Options) -> None:
 
     from protocols.contracts.store import ContractStore
 
-    tool = options.tool
     protocol, contract_store = open_protocol(options.api, options.agent), ContractStore(options.store)
-    observed = contract_store.observed(protocol)
-    if tool is None:
-        left_out = {
-            name: [subscripts(path) for path in observations.left_out] for name, observations in observed.items()
-        }
-        rows = {
-            name: {
-                "bodies": observations.bodies,
-                "statuses": dict(observations.statuses),
-                **({"left_out": left_out[name]} if left_out[name] else {}),
-            }
-            for name, observations in sorted(observed.items())
-        }
-        if options.as_json:
-            print_json(rows)
-            return
-        table = Table(title=Text(one_line(f"Observed of {protocol.title}")))
-        for column in ("tool", "bodies", "statuses"):
-            table.add_column(column, overflow="fold")
-        for name, observations in sorted(observed.items()):
-            statuses = ", ".join(f"{status}: {count}" for status, count in sorted(observations.statuses.items()))
-            table.add_row(name, str(observations.bodies), statuses)
-        Console().print(table)
-        for name, paths in sorted(left_out.items()):
-            for path in paths:
-                click.echo(visible(f"{name}: what is in {path or 'the reply'} is not kept: it is data, or too much"))
+    if options.tool is not None:
+        _show_tool(protocol, contract_store, options.tool, options.as_json)
         return
+    rows: dict[str, dict[str, Any]] = {}
+    for name, observations in sorted(contract_store.observed(protocol).items()):
+        rows[name] = {"bodies": observations.bodies, "statuses": dict(observations.statuses)}
+        if observations.left_out:
+            rows[name]["left_out"] = [subscripts(path) for path in observations.left_out]
+    if options.as_json:
+        print_json(rows)
+        return
+    table = Table(title=Text(one_line(f"Observed of {protocol.title}")))
+    for column in ("tool", "bodies", "statuses"):
+        table.add_column(column, overflow="fold")
+    for name, row in rows.items():
+        statuses = ", ".join(f"{status}: {count}" for status, count in sorted(row["statuses"].items()))
+        table.add_row(name, str(row["bodies"]), statuses)
+    Console().print(table)
+    for name, row in rows.items():
+        for path in row.get("left_out", ()):
+            click.echo(visible(f"{name}: what is in {path or 'the reply'} is not kept: it is data, or too much"))
+
+
+def _show_tool(protocol: Protocol, contract_store: ContractStore, tool: str, as_json: bool) -> None:
     if tool not in protocol:
         raise UsageError(f"{protocol.title} has no tool {tool}")
     body = contract_store.contract(protocol).body(tool)
-    if options.as_json:
+    if as_json:
         print_json(asdict(body) if body else None)
     else:
         lines = [visible(line).replace("\n", "␊") for line in _lines(body, "")] if body else []

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,7 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.config import NAME, Config, command_defaults
-from atc.apps.cli.documents import tell_left_out
-from atc.apps.cli.find_document import documents_in, open_document
+from atc.apps.cli.documents import documents_in, open_document, tell_left_out
 from atc.apps.cli.options import agent_options, argument, option, takes
 from atc.options import Options
 from protocols.errors import UsageError
@@ -198,7 +198,6 @@ def _text(setup: _Setup) -> str:
     from atc.models import default_model
 
     protocol = setup.protocol
-    writes = f"writes = {_quoted(setup.writes)}" if setup.writes else '# writes = "ask"'
     only = f"only = {json.dumps(setup.only, ensure_ascii=False)}\n" if setup.only else ""
     leaves_out = not setup.deletions and any(tool.method == "DELETE" for tool in protocol.tools)
     return _FILE.substitute(
@@ -207,7 +206,7 @@ def _text(setup: _Setup) -> str:
         base_url=f"base-url = {_quoted(setup.base_url)}\n" if setup.base_url else _base_url(protocol, setup.spec),
         auth=_auth(_credentials(protocol), _required(protocol), setup.auth),
         model=_quoted(default_model()),
-        writes=writes,
+        writes=f"writes = {_quoted(setup.writes)}" if setup.writes else '# writes = "ask"',
         without=f'{only}{"" if leaves_out else "# "}without = ["DELETE"]',
     )
 
@@ -222,12 +221,14 @@ def _credentials(protocol: Protocol) -> dict[str, str]:
 
     title = fold(protocol.title).upper()
     prefix = title if re.match(r"[A-Z][A-Z0-9_]*$", title) else "API"
-    names = [f"{prefix}_{_KINDS[scheme.kind]}" for scheme in protocol.security_schemes]
-    return {
-        scheme.name: f"{_kind(scheme)}:env:{name}{f'_{number}' if number > 1 else ''}"
-        for place, (scheme, name) in enumerate(zip(protocol.security_schemes, names, strict=True))
-        for number in [names[: place + 1].count(name)]
-    }
+    counts: Counter[str] = Counter()
+    credentials = {}
+    for scheme in protocol.security_schemes:
+        name = f"{prefix}_{_KINDS[scheme.kind]}"
+        counts[name] += 1
+        number = f"_{counts[name]}" if counts[name] > 1 else ""
+        credentials[scheme.name] = f"{_kind(scheme)}:env:{name}{number}"
+    return credentials
 
 
 def _kind(scheme: SecurityScheme) -> str:
@@ -339,8 +340,8 @@ def _steps(setup: _Setup) -> list[str]:
 def _first_question(setup: _Setup, *, offers: bool) -> None:
     """Print a question that works as the command to run, and offer to run it; what the model lacks is said before."""
     from atc.apps.cli import main
+    from atc.apps.cli.doctor import model_check
     from atc.apps.cli.first_question import first_question
-    from atc.apps.cli.installation import model_check
     from atc.models import default_model
     from protocols.choice import choose
 

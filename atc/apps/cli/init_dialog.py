@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import say
-from atc.apps.cli.find_document import documents_in, open_document
+from atc.apps.cli.documents import documents_in, open_document
 from protocols.errors import ATCError, ProtocolError, UsageError
 from protocols.quoting import one_line
 

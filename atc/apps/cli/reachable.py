@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from atc.options import Options
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
-    from sandbox.egress.network import ProxyRoute
 
 __all__ = ["check_server", "open_protocol", "open_service"]
 
@@ -83,7 +83,7 @@ def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = (
 
 def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
     from sandbox.egress.egress_rules import origin
-    from sandbox.egress.network import HostResolver, RefusedAddressError
+    from sandbox.egress.network import HostResolver, RefusedAddressError, proxy_for
 
     servers = [server.url for server in protocol.servers if not server.missing]
     url = base_url or (servers[0] if servers else "")
@@ -99,7 +99,10 @@ def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -
             f"--base-url {url.rpartition('@')[2]!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]"
         )
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    proxy = _proxy(url)
+    try:
+        proxy = proxy_for(url)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     try:
         named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
         if proxy is not None:
@@ -116,22 +119,9 @@ def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -
         raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None
 
 
-def _proxy(url: str) -> ProxyRoute | None:
-    """The proxy that the environment names for a URL. Raises: UsageError: It names none that can be used."""
-    from sandbox.egress.network import proxy_for
-
-    try:
-        return proxy_for(url)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
 def _connect(addresses: Sequence[str], port: int) -> None:
-    """Connect to the first of the addresses that takes it. Raises: OSError."""
-    for remaining, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
-        try:
-            socket.create_connection((address, port), _PATIENCE).close()
-            break
-        except OSError:
-            if remaining == 1:
-                raise
+    """Connect to the first of the addresses that takes it. Raises: OSError: That of the last one."""
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, port), _PATIENCE).close()
+    return socket.create_connection((addresses[-1], port), _PATIENCE).close()

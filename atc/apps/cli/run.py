@@ -27,7 +27,7 @@ from atc.apps.cli.options import (
     takes,
 )
 from atc.apps.cli.reachable import open_protocol
-from atc.apps.tui.held_back import HeldBack
+from atc.apps.tui import HeldBack
 from atc.apps.tui.text import for_stream
 from atc.options import Options
 from protocols.errors import APIError, LimitReached, ProgramRefused
@@ -81,6 +81,11 @@ class _Options:
     verbose: bool = option(
         "-v", "--verbose", is_flag=True, common=True, help="Show each call, and the warnings, on stderr."
     )
+
+    @property
+    def name(self) -> str:
+        """What messages call the program."""
+        return "stdin" if str(self.file) == "-" else str(self.file)
 
     def limits(self) -> Limits:
         """What the program may use; a --wall that is given stands whatever one call may take."""
@@ -208,7 +213,7 @@ def _report(options: _Options, outcome: ProgramResult, warned: tuple[str, ...]) 
     result_warnings = result.warnings if options.verbose else (*result.missing_layers, *result.reply_warnings)
     for warning in (*warned, *result_warnings):
         say(f"warning: {warning}")
-    if message := _message(result, "stdin" if str(options.file) == "-" else str(options.file)):
+    if message := _message(result, options.name):
         say(message)
     if outcome.declined:
         say(outcome.declined)
@@ -220,12 +225,11 @@ def _with_parameters(options: _Options, program: str) -> tuple[_Options, str, Sa
 
     Raises: UsageError, click.UsageError: A parameter is wrong, or the API must be named.
     """
-    name = "stdin" if str(options.file) == "-" else str(options.file)
     saved = None
     if "SAVED" in program:
         from atc.apps.saved.saved_program import parse_arguments, parse_saved
 
-        saved = parse_saved(program, name)
+        saved = parse_saved(program, options.name)
     if saved is None:
         unknown = next((word for word in options.arguments if word.startswith("-")), None)
         if unknown is not None:
@@ -233,7 +237,7 @@ def _with_parameters(options: _Options, program: str) -> tuple[_Options, str, Sa
         if options.arguments:
             raise click.UsageError(f"Got unexpected extra argument ({' '.join(options.arguments)})")
         return options, program, None
-    program = saved.program(parse_arguments(saved, options.arguments, name))
+    program = saved.program(parse_arguments(saved, options.arguments, options.name))
     if options.api:
         return options, program, saved
     return replace(options, api=saved.api_from(options.file.parent)), program, saved

@@ -55,7 +55,8 @@ def serve(options: _Options) -> None:
     options.check_serving("serve", ("prometheus_client", "sse_starlette", "starlette", "uvicorn"))
     from atc.apps.server.app import create_app
     from atc.apps.server.keys import read_keys
-    from atc.apps.server.settings import GRACE, ServerSettings
+    from atc.apps.server.messages import ServerSettings
+    from atc.apps.server.service import GRACE
     from atc.apps.server.ui import ui_routes
     from atc.resolved import resolve
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import ipaddress
 import multiprocessing
 import socket
 from collections.abc import Sequence
@@ -20,14 +19,14 @@ from atc.apps.cli.reachable import open_service
 from atc.options import Options, WritesPolicy
 from protocols.errors import UsageError
 from protocols.extras import needs_extra
+from protocols.mcp.tools import is_loopback
 
 if TYPE_CHECKING:
     import uvicorn
 
     from protocols.model import Protocol
 
-__all__ = ["ServingOptions", "address_of", "bound", "http_server", "is_loopback", "run_http"]
-__all__ += ["check_modules", "served_options"]
+__all__ = ["ServingOptions", "address_of", "bound", "check_modules", "http_server", "run_http", "served_options"]
 
 
 def served_options(default: str, *policies: str) -> Any:
@@ -82,14 +81,6 @@ def check_modules(extra: str, modules: Sequence[str]) -> None:
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(needs_extra(f"this command, without {missing[0]},", extra))
-
-
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach what listens there."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -132,7 +132,7 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
                 quiet=options.as_json and not options.verbose, verbose=options.verbose, stdout=not options.as_json
             ) as view,
             Confirmation(view.pause, query) as confirmation,
-            open_agent(options, protocol, query, view.sink, confirmation) as agent,
+            open_agent(options, protocol, query, view.sink, lambda: confirmation) as agent,
         ):
             on_screen = view.answer
             of_document = agent.protocol.warnings

@@ -166,14 +166,11 @@ class _KeyMiddleware:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._knows(dict(scope["headers"]).get(b"authorization", b"")):
+        authorization = dict(scope["headers"]).get(b"authorization", b"") if scope["type"] == "http" else b""
+        if scope["type"] == "http" and self._keys.client(authorization.decode("latin-1")) is None:
             error = {"error": "an API key is needed: send the header `Authorization: Bearer KEY`"}
             headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
             await send({"type": "http.response.start", "status": 401, "headers": headers})
             await send({"type": "http.response.body", "body": json.dumps(error).encode()})
             return
         await self._app(scope, receive, send)
-
-    def _knows(self, authorization: bytes) -> bool:
-        scheme, _, key = authorization.decode("latin-1").partition(" ")
-        return scheme.lower() == "bearer" and self._keys.client(key.strip()) is not None

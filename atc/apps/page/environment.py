@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +38,6 @@ _HERE = Path(__file__).parent
 
 BASE_STYLE = (_HERE / "page.css").read_text("utf-8")
 """What stands in the style element of each page, between two line ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramLine:
-    """A line of a program: its number from 1, its text, the indices of its calls, and whether the program failed
-    there."""
-
-    number: int
-    text: str
-    calls: tuple[int, ...]
-    failed: bool
 
 
 def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> Environment:
@@ -101,16 +89,17 @@ def _make_visible(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def _program_lines(attempt: Mapping[str, Any]) -> list[ProgramLine]:
-    """The lines of an attempt's program."""
-    fault = attempt.get("fault") or {}
-    called: dict[object, list[int]] = {}
-    for index, call in enumerate(attempt["calls"]):
-        called.setdefault(call.get("line"), []).append(index)
-    lines = str(attempt["program"]).rstrip("\n").split("\n")
+def _program_lines(attempt: Mapping[str, Any]) -> list[dict[str, object]]:
+    """The lines of an attempt's program: the text, the indices of its calls, and whether the program failed there."""
+    failed = (attempt.get("fault") or {}).get("line")
+    calls = list(enumerate(attempt["calls"]))
     return [
-        ProgramLine(number, text, tuple(called.get(number, ())), fault.get("line") == number)
-        for number, text in enumerate(lines, 1)
+        {
+            "text": text,
+            "calls": [index for index, call in calls if call.get("line") == number],
+            "failed": number == failed,
+        }
+        for number, text in enumerate(str(attempt["program"]).rstrip("\n").split("\n"), 1)
     ]
 
 

@@ -118,41 +118,40 @@ class _Finder:
         """The literals with their names, in the order of the program."""
         constants = [node for node in nodes_of(self.flow.tree, ast.Constant) if type(node.value) in (str, int, float)]
         constants.sort(key=lambda node: (node.lineno, node.col_offset))
-        for node in constants:
-            if (use := self._use(node)) is not None:
-                yield use
+        yield from filter(None, map(self._use, constants))
 
     def _use(self, node: ast.Constant) -> _Use | None:
         value, parent = node.value, self.flow.parent(node)
         assert isinstance(value, str | int | float)
         question_value = self._in_question(value)
-        if question_value is None or self._is_key(node, parent) or self._is_label(node, parent):
+        is_label = isinstance(value, str) and isinstance(parent, ast.Call) and called_tool(parent) == "print"
+        if question_value is None or is_label or self._is_key(node, parent):
             return None
         name, argument = self._place(node)
-        if str(value) in self._passed:  # it went to the API; what else it is compared with is the same thing
-            return _Use(node, value, name, argument)
-        if argument is not None:
+        # What went to the API is the same thing wherever else it stands.
+        if argument is not None or str(value) in self._passed:
             return _Use(node, value, name, argument)
         if isinstance(parent, ast.Compare):
-            folded = question_value != value and self._is_folded(node, parent)
-            if isinstance(value, str) and not isinstance(parent.ops[0], _EQUALITIES):
-                return None
-            return None if value in _TRIVIAL else _Use(node, question_value if folded else value, name, None, folded)
+            is_order = isinstance(value, str) and not isinstance(parent.ops[0], _EQUALITIES)
+            folded = question_value != value and _is_folded(parent)
+            is_meant = not is_order and value not in _TRIVIAL
+            return _Use(node, question_value if folded else value, name, None, folded) if is_meant else None
         if isinstance(value, str):
-            return _Use(node, value, name) if value.casefold() in self._names else None
-        limits = isinstance(parent, ast.Slice) and node is parent.upper
-        return _Use(node, value, name) if limits and value not in _TRIVIAL else None
+            is_meant = value.casefold() in self._names
+        else:
+            is_meant = isinstance(parent, ast.Slice) and node is parent.upper and value not in _TRIVIAL
+        return _Use(node, value, name) if is_meant else None
 
     def _in_question(self, value: Value) -> Value | None:
         """The value as the question spells it; None where the question does not say it."""
         text = str(value).strip()
+        pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)"
         if not re.search(r"\w", text):
             return None
-        pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)"
-        if text in self._question and re.search(pattern, self._question):
+        if re.search(pattern, self._question):
             return value
-        spelled = re.search(pattern, self._question, re.IGNORECASE)
-        return (spelled[0] if isinstance(value, str) else value) if spelled else None
+        spelled = re.search(pattern, self._question, re.IGNORECASE) if isinstance(value, str) else None
+        return spelled[0] if spelled else None
 
     def _is_key(self, node: ast.Constant, parent: ast.AST | None) -> bool:
         """Whether a literal is a key, an index or a statement of its own."""
@@ -166,16 +165,6 @@ class _Finder:
             case ast.Compare(ops=[ast.In() | ast.NotIn()]) if node is parent.left and isinstance(node.value, str):
                 return node.value.islower() and str(node.value) not in self._passed
         return False
-
-    def _is_label(self, node: ast.Constant, parent: ast.AST | None) -> bool:
-        return isinstance(parent, ast.Call) and isinstance(node.value, str) and called_tool(parent) == "print"
-
-    def _is_folded(self, node: ast.Constant, compare: ast.Compare) -> bool:
-        sides = [compare.left, *compare.comparators]
-        return isinstance(node.value, str) and any(
-            isinstance(side, ast.Call) and isinstance(side.func, ast.Attribute) and side.func.attr in _FOLDING
-            for side in sides
-        )
 
     def _place(self, node: ast.expr) -> tuple[str, Parameter | None]:
         """The name that the place of an expression suggests, and the argument of a tool that it fills."""
@@ -204,6 +193,14 @@ class _Finder:
             case ast.List() | ast.Tuple() | ast.Set():
                 return self._place(parent)
         return "", None
+
+
+def _is_folded(compare: ast.Compare) -> bool:
+    """Whether a side of a comparison is put into lower case."""
+    return any(
+        isinstance(side, ast.Call) and isinstance(side.func, ast.Attribute) and side.func.attr in _FOLDING
+        for side in (compare.left, *compare.comparators)
+    )
 
 
 def _key_of(node: ast.expr) -> str:
@@ -293,13 +290,8 @@ class _Replacer(ast.NodeTransformer):
         return super().visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        values: list[ast.expr] = []
-        for part in node.values:
-            if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                values += self._parts(part.value)
-            else:
-                values.append(part)
-        node.values = values
+        groups = [self._parts(str(p.value)) if isinstance(p, ast.Constant) else [p] for p in node.values]
+        node.values = [part for group in groups for part in group]
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -320,12 +312,9 @@ class _Replacer(ast.NodeTransformer):
 
     def _parts(self, text: str) -> list[ast.expr]:
         """The parts of a label: what stays, and the parameters within."""
-        if self._pattern is None:
-            return [ast.Constant(text)]
-        parts: list[ast.expr] = []
-        for place, piece in enumerate(self._pattern.split(text)):
-            if place % 2:
-                parts.append(ast.FormattedValue(deepcopy(self._labels[piece]), -1))
-            elif piece:
-                parts.append(ast.Constant(piece))
-        return parts
+        pieces = self._pattern.split(text) if self._pattern is not None else [text]
+        return [
+            ast.FormattedValue(deepcopy(self._labels[piece]), -1) if place % 2 else ast.Constant(piece)
+            for place, piece in enumerate(pieces)
+            if piece
+        ]

@@ -32,8 +32,7 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
         UsageError: The folder has no saved program, a damaged one, or one that relies on what its API no longer has; or
             there are credentials, and the programs are not all of one API.
     """
-    files, warnings = _files(Path(folder))
-    programs = _programs(Path(folder), files)
+    programs, warnings = _programs(Path(folder))
     protocols = {file: load_specs(saved.api_from(file.parent)) for file, saved in programs.items()}
     digests = {(saved.digest, protocols[file].digest) for file, saved in programs.items()}  # a file may claim any
     if auth and len(digests) > 1:
@@ -54,18 +53,16 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
     return replace(protocol, warnings=(*protocol.warnings, *warnings))
 
 
-def _files(folder: Path) -> tuple[list[Path], list[str]]:
-    """The files that may be programs, and what is said of the others: opening a pipe waits for whoever writes to it."""
+def _programs(folder: Path) -> tuple[dict[Path, SavedProgram], list[str]]:
+    """The programs, and what is said of what is no file: opening a pipe waits for whoever writes to it."""
     if not folder.is_dir():
         raise UsageError(f"saved:{folder} names no folder; name one with files that `atc save` wrote")
-    paths = sorted(folder.glob("*.py"))
-    others = [path for path in paths if not path.is_file()]
-    return [path for path in paths if path not in others], [f"{path} is skipped: it is no file" for path in others]
-
-
-def _programs(folder: Path, files: Sequence[Path]) -> dict[Path, SavedProgram]:
     programs: dict[Path, SavedProgram] = {}
-    for file in files:
+    warnings: list[str] = []
+    for file in sorted(folder.glob("*.py")):
+        if not file.is_file():
+            warnings.append(f"{file} is skipped: it is no file")
+            continue
         try:
             saved = parse_saved(read_bounded(file), str(file))
         except (OSError, UnicodeDecodeError) as error:
@@ -76,7 +73,7 @@ def _programs(folder: Path, files: Sequence[Path]) -> dict[Path, SavedProgram]:
         raise UsageError(
             f"{folder} holds no saved program; `atc save SOLUTION -o {folder}/NAME.py --api SPEC` writes one"
         )
-    return programs
+    return programs, warnings
 
 
 def _only_reads(saved: SavedProgram, protocol: Protocol) -> bool:
@@ -97,19 +94,16 @@ def _function(saved: SavedProgram, protocol: Protocol, auth: Sequence[str]) -> C
             raise RuntimeError(error)
         return run.stdout.strip()
 
+    kinds = {p.name: TYPES[p.type] for p in saved.parameters}
     parameters = [
-        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=TYPES[p.type])
+        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=kinds[p.name])
         for p in saved.parameters
     ]
+    functions = [node for node in ast.parse(saved.source).body if isinstance(node, ast.FunctionDef)]
+    docstring = next((ast.get_docstring(node) for node in functions if node.name == saved.function), None)
     call.__name__ = call.__qualname__ = saved.function
-    call.__doc__ = _docstring(saved)
-    call.__annotations__ = {p.name: TYPES[p.type] for p in saved.parameters} | {"return": str}
+    call.__doc__ = docstring or saved.question
+    call.__annotations__ = {**kinds, "return": str}
     signature = inspect.Signature(parameters, return_annotation=str)
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
-
-
-def _docstring(saved: SavedProgram) -> str:
-    functions = [node for node in ast.parse(saved.source).body if isinstance(node, ast.FunctionDef)]
-    text = next((ast.get_docstring(node) for node in functions if node.name == saved.function), None)
-    return text or saved.question

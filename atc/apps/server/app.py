@@ -31,11 +31,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from atc.apps.server.history import ToldEvent
 from atc.apps.server.keys import LOCAL, ApiKeys, Client
-from atc.apps.server.requests import MAX_BODY, BadRequestError, read_plan_answer, read_request
-from atc.apps.server.service import LiveSolve, SolveService
-from atc.apps.server.settings import GRACE, ServerSettings
+from atc.apps.server.messages import ServerSettings
+from atc.apps.server.requests import MAX_BODY, BadRequestError, PlanDecision, SolveRequest
+from atc.apps.server.service import GRACE, LiveSolve, SolveService, ToldEvent
 from atc.apps.server.store import RequestStore
 from atc.apps.server.ui import PAGE_POLICY, solution_page
 from protocols.errors import ATCError
@@ -95,7 +94,12 @@ def create_app(
             *pages,
         ],
         middleware=[Middleware(_CountingMiddleware), *([] if keys else [Middleware(_LocalHostMiddleware)])],
-        exception_handlers={BadRequestError: _refused, HTTPException: _http_error, Exception: _broken},
+        exception_handlers={
+            BadRequestError: _refused,
+            HTTPException: _http_error,
+            ClientDisconnect: _hung_up,
+            Exception: _broken,
+        },
         lifespan=lifespan,
     )
     app.state.keys = keys
@@ -111,7 +115,7 @@ class _CountingMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                scope["app"].state.service.metrics.answered(message["status"])
+                scope["app"].state.service.metrics.replies.labels(str(message["status"])).inc()
             await send(message)
 
         await self._app(scope, receive, counting if scope["type"] == "http" else send)
@@ -136,8 +140,7 @@ def _client(request: Request) -> Client:
     keys: ApiKeys | None = request.app.state.keys
     if keys is None:
         return LOCAL
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    client = keys.client(key.strip()) if scheme.lower() == "bearer" else None
+    client = keys.client(request.headers.get("authorization", ""))
     if client is None:
         raise BadRequestError(401, "an API key is needed: send the header `Authorization: Bearer KEY`", "Authorization")
     return client
@@ -174,10 +177,7 @@ async def _solve(request: Request) -> Response:
     started = time.monotonic()
     client, service = _client(request), _service(request)
     idempotency = _idempotency(request)
-    try:
-        solve_request = read_request(await _body(request))
-    except ClientDisconnect:
-        return Response(status_code=499)  # nobody reads it
+    solve_request = SolveRequest.read(await _body(request))
     streams = "text/event-stream" in request.headers.get("accept", "") and not solve_request.background
     id, live = await service.accept(client, solve_request, idempotency, events=streams)
     headers = {"Location": f"/v1/solve/{id}"}
@@ -187,11 +187,8 @@ async def _solve(request: Request) -> Response:
         reader = live.history.read() if live is not None else None  # before it tells its first event
         events = _events(service.events(client, id, live, reader), partial(service.hung_up, live, reader))
         return EventSourceResponse(events, headers=headers, shutdown_grace_period=GRACE)
-    try:
-        text = await _unless_hung_up(request, service, client, id, live)
-    except ClientDisconnect:
-        return Response(status_code=499)  # nobody reads it
-    service.metrics.waited(time.monotonic() - started)
+    text = await _unless_hung_up(request, service, client, id, live)
+    service.metrics.seconds.observe(time.monotonic() - started)
     return Response(text, headers=headers, media_type="application/json")
 
 
@@ -229,8 +226,8 @@ async def _told(request: Request) -> Response:
     """The events of a solve from its beginning, or after the one that the client has; the solve outlives this."""
     client, id, service = _client(request), request.path_params["id"], _service(request)
     live = service.live(client, id)
-    if live is None and await service.find(client, id) is None:
-        raise _no_solve(id)
+    if live is None:
+        await _stored(request)
     reader = live.history.read(request.headers.get("last-event-id")) if live is not None else None
     forget = partial(live.history.forget, reader) if live is not None else lambda: None
     # Whoever reads comes again after a restart: the end of the server does not wait for that.
@@ -238,29 +235,27 @@ async def _told(request: Request) -> Response:
 
 
 async def _state(request: Request) -> Response:
-    client, id = _client(request), request.path_params["id"]
-    state = await _service(request).find(client, id)
-    if state is None:
-        raise _no_solve(id)
-    name, solution = state
+    client, id, name, solution = await _stored(request)
     live = _service(request).live(client, id)
     plan = live.plan.data if live is not None and live.plan is not None else "null"
     text = f'{{"id": "{id}", "state": "{name}", "solution": {solution or "null"}, "plan": {plan}}}'
     return Response(text, media_type="application/json")
 
 
-def _no_solve(id: str) -> BadRequestError:
-    return BadRequestError(404, f"there is no solve {id} of this key", "id")
+async def _stored(request: Request) -> tuple[Client, str, str, str | None]:
+    """Who asks, and the id of a solve with its state and solution. Raises: BadRequestError: There is none (404)."""
+    client, id = _client(request), request.path_params["id"]
+    state = await _service(request).find(client, id)
+    if state is None:
+        raise BadRequestError(404, f"there is no solve {id} of this key", "id")
+    return client, id, *state
 
 
-async def _running(request: Request, client: Client) -> LiveSolve:
+async def _running(request: Request) -> LiveSolve:
     """The solve that a request is about. Raises: BadRequestError: There is none (404), or it is over (409)."""
-    id, service = request.path_params["id"], _service(request)
-    live = service.live(client, id)
+    live = _service(request).live(_client(request), request.path_params["id"])
     if live is None:
-        raise (
-            _no_solve(id) if await service.find(client, id) is None else BadRequestError(409, f"the solve {id} is over")
-        )
+        raise BadRequestError(409, f"the solve {(await _stored(request))[1]} is over")
     return live
 
 
@@ -269,29 +264,22 @@ async def _recent(request: Request) -> Response:
 
 
 async def _stop(request: Request) -> Response:
-    live = await _running(request, _client(request))
-    _service(request).cancel(live)
+    _service(request).cancel(await _running(request))
     return Response(status_code=202)
 
 
 async def _plan(request: Request) -> Response:
-    client = _client(request)
-    try:
-        answer = read_plan_answer(await _body(request))
-    except ClientDisconnect:
-        return Response(status_code=499)  # nobody reads it
-    _service(request).answer(await _running(request, client), answer.plan, answer.approve)
+    _client(request)  # before the body is read
+    answer = PlanDecision.read(await _body(request))
+    _service(request).answer(await _running(request), answer.plan, answer.approve)
     return JSONResponse({"plan": answer.plan, "approved": answer.approve})
 
 
 async def _page(request: Request) -> Response:
-    client, id = _client(request), request.path_params["id"]
-    state = await _service(request).find(client, id)
-    if state is None:
-        raise _no_solve(id)
-    if state[1] is None:
-        raise BadRequestError(409, f"the solve {id} has no solution: it is {state[0]}")
-    page = await asyncio.to_thread(solution_page, state[1])
+    _, id, state, solution = await _stored(request)
+    if solution is None:
+        raise BadRequestError(409, f"the solve {id} has no solution: it is {state}")
+    page = await asyncio.to_thread(solution_page, solution)
     return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
 
 
@@ -321,6 +309,10 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": {"message": error.detail, "field": None}}, error.status_code, error.headers)
+
+
+async def _hung_up(request: Request, error: Exception) -> Response:
+    return Response(status_code=499)  # nobody reads it
 
 
 async def _broken(request: Request, error: Exception) -> Response:

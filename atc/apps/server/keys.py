@@ -55,9 +55,10 @@ class ApiKeys:
         """True if a key limits what a question may cost."""
         return any(client.limits.max_cost is not None for client in self._clients.values())
 
-    def client(self, key: str) -> Client | None:
-        """Whose key it is; None for an unknown one."""
-        return self._clients.get(_digest(key))
+    def client(self, authorization: str) -> Client | None:
+        """Whose key is in the header `Authorization: Bearer KEY`; None for an unknown one."""
+        scheme, _, key = authorization.partition(" ")
+        return self._clients.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
 
 
 def read_keys(file: Path, *, limits: bool = True) -> ApiKeys:

@@ -1,42 +1,53 @@
-"""What the serving process and its solver processes send one another over their pipe."""
+"""What a server hands to its solver processes at their start, and what they send one another over their pipe."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from atc.costs import QuestionLimits
+from atc.apps.server.requests import SolveRequest
+from atc.options import Options
 
-__all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "PlanAnswer", "PlanAsked", "Postponed"]
-__all__ += ["Ready", "Refused"]
+__all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "JobMessage", "Message", "PlanAnswer", "PlanAsked"]
+__all__ += ["Postponed", "Ready", "Refused", "ServerSettings"]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+@dataclass(frozen=True)
+class ServerSettings:
+    """Args:
+    api: The documents, as `--api` names them.
+    options: Of the agent; `model` is a name, and `writes` is not "ask".
+    workers: Solver processes.
+    folder: Where requests and journals are kept.
+    """
+
+    api: tuple[str, ...]
+    options: Options
+    workers: int
+    folder: Path
+
+
+class Job(NamedTuple):
     """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for. `asks`:
-    somebody can be asked about planned writes. `limits` are those of the client; the server's hold besides."""
+    somebody can be asked about planned writes. The limits of the request are the client's; the server's hold besides.
+    """
 
     id: str
-    query: str
-    mode: str | None
-    max_reflections: int | None
+    request: SolveRequest
     journal: Path | None
     events: bool
     asks: bool
-    limits: QuestionLimits
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(NamedTuple):
     """Nobody waits for this solve any longer."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAnswer:
+class PlanAnswer(NamedTuple):
     """A client approves the plan with this id, or declines it."""
 
     id: str
@@ -44,8 +55,7 @@ class PlanAnswer:
     approved: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAsked:
+class PlanAsked(NamedTuple):
     """A solve waits for an answer about its planned writes; `data` shows them, as JSON."""
 
     id: str
@@ -53,20 +63,17 @@ class PlanAsked:
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(NamedTuple):
     """The process takes jobs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """The process cannot be set up: the document or the model is not to be had."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobEvent:
+class JobEvent(NamedTuple):
     """An event of a solve: its name and its data as JSON."""
 
     id: str
@@ -74,8 +81,7 @@ class JobEvent:
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A solve has a Solution, as JSON; `tokens` are those read and written, `cost` US dollars where they are known."""
 
     id: str
@@ -85,19 +91,17 @@ class Ended:
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(NamedTuple):
     """A solve has stopped on request."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(NamedTuple):
     """The journal of a solve cannot be written now, or its last process has not let it go yet."""
 
     id: str
-    message: str
 
 
-Message: TypeAlias = Ready | Refused | JobEvent | PlanAsked | Ended | Cancelled | Postponed
+JobMessage: TypeAlias = JobEvent | PlanAsked | Ended | Cancelled | Postponed
+Message: TypeAlias = Ready | Refused | JobMessage

@@ -16,43 +16,29 @@ class ServerMetrics:
     """Counters since the start, and the present state of the processes."""
 
     def __init__(self, pool: SolverPool) -> None:
-        self.registry = CollectorRegistry()
-        self._solves = Counter("atc_solves", "Solves that are over.", ["status"], registry=self.registry)
-        self._tokens = Counter("atc_model_tokens", "Tokens of the model.", ["kind"], registry=self.registry)
-        self._calls = Counter("atc_model_calls", "Requests to the model.", registry=self.registry)
-        self._cost = Counter("atc_model_cost_usd", "US dollars, by the price table.", registry=self.registry)
-        self._requests = Counter("atc_http_requests", "Answers by HTTP status.", ["code"], registry=self.registry)
-        self._seconds = Histogram(
-            "atc_http_solve_seconds", "Synchronous solves.", buckets=_SECONDS, registry=self.registry
-        )
+        self._registry = registry = CollectorRegistry()
+        self.solves = Counter("atc_solves", "Solves that are over.", ["status"], registry=registry)
+        self._tokens = Counter("atc_model_tokens", "Tokens of the model.", ["kind"], registry=registry)
+        self._calls = Counter("atc_model_calls", "Requests to the model.", registry=registry)
+        self._cost = Counter("atc_model_cost_usd", "US dollars, by the price table.", registry=registry)
+        self.replies = Counter("atc_http_requests", "Answers by HTTP status.", ["code"], registry=registry)
+        self.seconds = Histogram("atc_http_solve_seconds", "Synchronous solves.", buckets=_SECONDS, registry=registry)
         gauges = (
             ("atc_solves_running", "Solves that a process has.", lambda: pool.running),
             ("atc_solves_waiting", "Solves that wait for a process.", lambda: pool.waiting),
             ("atc_solver_processes", "Processes that take solves.", lambda: pool.ready),
         )
         for name, text, value in gauges:
-            Gauge(name, text, registry=self.registry).set_function(value)
+            Gauge(name, text, registry=registry).set_function(value)
 
     def ended(self, message: Ended) -> None:
         """A solve has a solution."""
-        self._solves.labels(message.status).inc()
+        self.solves.labels(message.status).inc()
         self._calls.inc(message.tokens["model_calls"])
         self._cost.inc(message.cost or 0.0)
         for kind in ("prompt", "completion"):
             self._tokens.labels(kind).inc(message.tokens[f"{kind}_tokens"])
 
-    def cancelled(self) -> None:
-        """A solve was cancelled."""
-        self._solves.labels("cancelled").inc()
-
-    def answered(self, status: int) -> None:
-        """A request was answered."""
-        self._requests.labels(str(status)).inc()
-
-    def waited(self, seconds: float) -> None:
-        """A synchronous request got its solution."""
-        self._seconds.observe(seconds)
-
     def text(self) -> bytes:
         """All of it in Prometheus's text format."""
-        return generate_latest(self.registry)
+        return generate_latest(self._registry)

@@ -19,18 +19,22 @@ from atc.apps.server.messages import (
     Cancelled,
     Ended,
     Job,
+    JobMessage,
     Message,
     PlanAnswer,
     PlanAsked,
     Postponed,
     Ready,
     Refused,
+    ServerSettings,
 )
-from atc.apps.server.settings import SLOTS, ServerSettings
 from atc.apps.server.solver import main
 from protocols.errors import UsageError
 
 __all__ = ["SolverPool"]
+
+SLOTS = 64
+"""Solves at a time in one process; most of them wait for the model or the API."""
 
 RESTART_SECONDS = 1.0
 """Seconds before a process that died is replaced."""
@@ -73,7 +77,7 @@ class SolverPool:
     def __init__(
         self,
         settings: ServerSettings,
-        on_message: Callable[[Message], None],
+        on_message: Callable[[JobMessage], None],
         on_start: Callable[[Job], None],
         on_lost: Callable[[Job], None],
     ) -> None:
@@ -205,8 +209,8 @@ class SolverPool:
         deadline = time.monotonic() + seconds
         while any(solver.busy for solver in self._solvers) and time.monotonic() < deadline and not hurries():
             await asyncio.sleep(0.05)
-        solvers = list(self._solvers)
-        for solver in solvers:
-            solver.process.kill()
-        for solver in solvers:
-            await asyncio.to_thread(solver.process.join)
+        processes = [solver.process for solver in self._solvers]
+        for process in processes:
+            process.kill()
+        for process in processes:
+            await asyncio.to_thread(process.join)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -14,15 +14,7 @@ from atc.modes import parse
 from protocols.errors import UsageError
 from sandbox.egress.bind import unique_names
 
-__all__ = [
-    "MAX_BODY",
-    "MAX_QUERY",
-    "BadRequestError",
-    "PlanDecision",
-    "SolveRequest",
-    "read_plan_answer",
-    "read_request",
-]
+__all__ = ["MAX_BODY", "MAX_QUERY", "BadRequestError", "PlanDecision", "SolveRequest"]
 
 MAX_BODY = 64 * 1024
 """Bytes of a request's body."""
@@ -45,7 +37,31 @@ class BadRequestError(Exception):
         self.retry_after = retry_after
 
 
-class SolveRequest(BaseModel):
+class _Body(BaseModel):
+    """The body of a request, of which `EXAMPLE` is one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    EXAMPLE: ClassVar[str]
+
+    @classmethod
+    def read(cls, body: bytes) -> Self:
+        """Raises: BadRequestError: The body is no JSON object (400), or a field is wrong (422)."""
+        try:
+            data: Any = json.loads(body, object_pairs_hook=unique_names)  # a proxy may read the first
+        except (ValueError, RecursionError) as error:
+            raise BadRequestError(400, f"the body is no JSON: {error}") from None
+        if not isinstance(data, dict):
+            raise BadRequestError(400, f"the body is no JSON object; send {cls.EXAMPLE}")
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            field = str(first["loc"][0]) if first["loc"] else None
+            message = str(first["msg"]).removeprefix("Value error, ")
+            raise BadRequestError(422, f"{field}: {message}" if field else message, field) from None
+
+
+class SolveRequest(_Body):
     """The body of `POST /v1/solve`.
 
     Args:
@@ -57,7 +73,7 @@ class SolveRequest(BaseModel):
         max_tokens, max_seconds, max_cost: As of `atc solve`, at most what the key may use.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    EXAMPLE = '{"query": "…"}'
 
     query: str = Field(min_length=1, max_length=MAX_QUERY)
     mode: str | None = None
@@ -109,39 +125,10 @@ class SolveRequest(BaseModel):
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-class PlanDecision(BaseModel):
+class PlanDecision(_Body):
     """The body of `POST /v1/solve/{id}/plan`: the id of a plan, and whether its writes may be sent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    EXAMPLE = '{"plan": "…", "approve": true}'
 
     plan: str
     approve: bool
-
-
-Body = TypeVar("Body", bound=BaseModel)
-
-
-def read_request(body: bytes) -> SolveRequest:
-    """Raises: BadRequestError: The body is no JSON object (400), or a field is wrong (422)."""
-    return _read(SolveRequest, body, '{"query": "…"}')
-
-
-def read_plan_answer(body: bytes) -> PlanDecision:
-    """Raises: BadRequestError: as `read_request`."""
-    return _read(PlanDecision, body, '{"plan": "…", "approve": true}')
-
-
-def _read(kind: type[Body], body: bytes, example: str) -> Body:
-    try:
-        data: Any = json.loads(body, object_pairs_hook=unique_names)  # a proxy may read the first
-    except (ValueError, RecursionError) as error:
-        raise BadRequestError(400, f"the body is no JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise BadRequestError(400, f"the body is no JSON object; send {example}")
-    try:
-        return kind.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = str(first["loc"][0]) if first["loc"] else None
-        message = str(first["msg"]).removeprefix("Value error, ")
-        raise BadRequestError(422, f"{field}: {message}" if field else message, field) from None

@@ -1,4 +1,8 @@
-"""What the endpoints of a server do: accept a request, run it to its one end, and tell who waits for it."""
+"""What the endpoints of a server do: accept a request, run it to its one end, and tell who waits for it.
+
+An event that is kept has an id, which a reader that comes again names as the last one it has. The ids are those of one
+process: after a restart the solve is told from its beginning, and its `SolveStarted` says so.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,25 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from atc.apps.server.history import EventHistory, EventQueue, ToldEvent
 from atc.apps.server.keys import Client
-from atc.apps.server.messages import Cancelled, Ended, Job, JobEvent, Message, PlanAnswer, PlanAsked, Postponed
+from atc.apps.server.messages import (
+    Cancelled,
+    Ended,
+    Job,
+    JobEvent,
+    JobMessage,
+    PlanAnswer,
+    PlanAsked,
+    Postponed,
+    ServerSettings,
+)
 from atc.apps.server.metrics import ServerMetrics
 from atc.apps.server.pool import SolverPool
 from atc.apps.server.requests import BadRequestError, SolveRequest
-from atc.apps.server.settings import GRACE, ServerSettings
 from atc.apps.server.solver import ended_with
 from atc.apps.server.store import RequestStore, StoredSolve
 from atc.apps.unsolved import unsolved
@@ -26,7 +38,10 @@ from atc.costs import QuestionLimits, read_prices
 from atc.engines.names import identity
 from atc.models import default_model
 
-__all__ = ["LiveSolve", "SolveService"]
+__all__ = ["GRACE", "EventHistory", "EventQueue", "LiveSolve", "SolveService", "ToldEvent"]
+
+GRACE = 30.0
+"""Seconds that solves have to come to their end when the server is stopped; the others go on at its next start."""
 
 MAX_STARTS = 3
 """Processes that one solve may lose before it ends without an answer."""
@@ -37,7 +52,64 @@ RETRY_SECONDS = 2.0
 RECENT = 100
 """Solves in the list of a client."""
 
+MOST_KEPT = 16 * 1024 * 1024
+"""Characters of events that are kept of one solve. Later ones are told, and not kept; the Solution has all calls."""
+
 Result = TypeVar("Result")
+
+
+class ToldEvent(NamedTuple):
+    """An event by its name, with its data as JSON; without an id it is not kept."""
+
+    name: str
+    data: str
+    id: str | None = None
+
+
+EventQueue: TypeAlias = "asyncio.Queue[ToldEvent | None]"
+"""The events for one reader; None ends them."""
+
+
+class EventHistory:
+    """What was told of a solve, for readers that come late or again; for the thread of one event loop."""
+
+    def __init__(self) -> None:
+        self.restart()
+        self._readers: list[EventQueue] = []
+
+    def restart(self) -> None:
+        """Begin anew: another process has the solve."""
+        self._run = uuid.uuid4().hex[:12]
+        self._events: list[ToldEvent] = []
+        self._size = 0
+
+    def add(self, name: str, data: str) -> None:
+        """Tell an event. The model's progress is not kept: each report holds what the one before it said."""
+        event = ToldEvent(name, data)
+        if name != "ModelProgress" and self._size + len(data) <= MOST_KEPT:
+            event = event._replace(id=f"{self._run}-{len(self._events)}")
+            self._events.append(event)
+            self._size += len(data)
+        for reader in self._readers:
+            reader.put_nowait(event)
+
+    def read(self, last: str | None = None) -> EventQueue:
+        """The events after the one with the id `last`, and those to come; all of them for an id of another run."""
+        reader: EventQueue = asyncio.Queue()
+        ids = [event.id for event in self._events]
+        for event in self._events[ids.index(last) + 1 if last in ids else 0 :]:
+            reader.put_nowait(event)
+        self._readers.append(reader)
+        return reader
+
+    def forget(self, reader: EventQueue | None) -> None:
+        """Nobody reads this queue any longer."""
+        self._readers = [other for other in self._readers if other is not reader]
+
+    def end(self) -> None:
+        """Nothing more is to come."""
+        for reader in self._readers:
+            reader.put_nowait(None)
 
 
 @dataclass(eq=False)
@@ -122,14 +194,10 @@ class SolveService:
     def _submit(self, live: LiveSolve) -> None:
         if live.ended.done():  # cancelled while it could not be written down
             return
-        row, request = live.row, live.row.request
+        row = live.row
         journal = self._store.journal(row.id) if row.durable else None
-        asks = live.events or request.background  # else nobody learns the id before the end
-        self.pool.submit(
-            Job(
-                row.id, request.query, request.mode, request.max_reflections, journal, live.events, asks, request.limits
-            )
-        )
+        asks = live.events or row.request.background  # else nobody learns the id before the end
+        self.pool.submit(Job(row.id, row.request, journal, live.events, asks))
 
     def live(self, client: Client, id: str) -> LiveSolve | None:
         """A solve of a client that is not over; None if there is none."""
@@ -137,15 +205,14 @@ class SolveService:
         return live if live is not None and live.row.client == client.name else None
 
     async def find(self, client: Client, id: str) -> tuple[str, str | None] | None:
-        """The state of a client's solve, and its solution as JSON once it is done; None if there is no such solve."""
-        row = await self._stored(lambda: self._store.find(client, id))
-        return (row[0].state, row[1]) if row is not None else None
+        """As `RequestStore.find`."""
+        return await self._stored(lambda: self._store.find(client, id))
 
     async def recent(self, client: Client) -> list[dict[str, object]]:
         """The latest solves of a client, newest first; `asks`: one waits for an answer about its planned writes."""
         rows = await self._stored(lambda: self._store.recent(client, RECENT))
         asking = {id for id, live in self._live.items() if live.plan is not None}
-        return [asdict(row) | {"asks": row.id in asking} for row in rows]
+        return [row | {"asks": row["id"] in asking} for row in rows]
 
     def answer(self, live: LiveSolve, plan: str, approved: bool) -> None:
         """Approve the planned writes of a solve, or decline them: the first answer holds, and may be repeated.
@@ -214,42 +281,40 @@ class SolveService:
         with suppress(BadRequestError):
             await self._stored(work)
 
-    def _on_message(self, message: Message) -> None:
-        match message:
-            case JobEvent(id=id, name=name, data=data):
-                if (live := self._live.get(id)) is not None:
+    def _on_message(self, message: JobMessage) -> None:
+        if isinstance(message, Ended):
+            self.metrics.ended(message)
+            self._task(self._finish(message))
+        elif isinstance(message, Cancelled):
+            self.metrics.solves.labels("cancelled").inc()
+            self._task(self._record(lambda: self._store.cancel(message.id)))
+            self._resolve(message.id, None)
+            self._live.pop(message.id, None)
+        elif (live := self._live.get(message.id)) is not None:
+            match message:
+                case JobEvent(name=name, data=data):
                     live.history.add(name, data)
-            case PlanAsked(id=id, data=data):
-                if (live := self._live.get(id)) is not None:
+                case PlanAsked(data=data):
                     live.plan = message
                     live.history.add("PlanAsked", data)
-            case Ended(id=id):
-                self.metrics.ended(message)
-                self._task(self._finish(id, message.solution, message.status))
-            case Cancelled(id=id):
-                self.metrics.cancelled()
-                self._task(self._record(lambda: self._store.cancel(id)))
-                self._resolve(id, None)
-            case Postponed(id=id):
-                live = self._live.get(id)
-                if live is not None:
+                case Postponed():
                     asyncio.get_running_loop().call_later(RETRY_SECONDS, self._submit, live)
-            case _:
-                pass
 
-    async def _finish(self, id: str, solution: str, status: str) -> None:
+    async def _finish(self, message: Ended) -> None:
         """Record a solution, as soon as the disk lets us, and hand it to who waits."""
+        id, solution, status, *_ = message
         while True:
             try:
                 await self._stored(lambda: self._store.finish(id, solution, status))
                 break
             except BadRequestError:  # its journal has it, too: nothing is lost
-                self._resolve(id, solution, forget=False)
+                self._resolve(id, solution)
                 await asyncio.sleep(RETRY_SECONDS)
         self._resolve(id, solution)
+        self._live.pop(id, None)
 
-    def _resolve(self, id: str, solution: str | None, *, forget: bool = True) -> None:
-        live = self._live.pop(id, None) if forget else self._live.get(id)
+    def _resolve(self, id: str, solution: str | None) -> None:
+        live = self._live.get(id)
         if live is not None and not live.ended.done():
             live.ended.set_result(solution)
             live.plan = None
@@ -264,5 +329,5 @@ class SolveService:
             self._submit(live)
             return
         reason = "the process of this solve ended; what it has written until then is not undone"
-        solution = unsolved(job.query, self._model, 1, reason)
+        solution = unsolved(job.request.query, self._model, 1, reason)
         self._on_message(ended_with(job.id, solution.to_json()))

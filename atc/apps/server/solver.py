@@ -19,8 +19,6 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from atc.agent import SIMULATED_NOW, Agent
-from atc.apps.server.approval import PlanApproval
-from atc.apps.server.compute_turn import ComputeTurn
 from atc.apps.server.messages import (
     Cancel,
     Cancelled,
@@ -32,9 +30,9 @@ from atc.apps.server.messages import (
     Postponed,
     Ready,
     Refused,
+    ServerSettings,
 )
-from atc.apps.server.model_queue import queued
-from atc.apps.server.settings import ServerSettings
+from atc.apps.server.waiting import ComputeTurn, PlanApproval, queued
 from atc.apps.unsolved import unsolved
 from atc.background import Interruption
 from atc.engines.names import identity
@@ -51,9 +49,9 @@ from sandbox.pool import workers
 
 if TYPE_CHECKING:
     from atc.write_gate import ConfirmPlan
-    from protocols.simulator import Session, Simulator
+    from protocols.simulator import Simulator
 
-__all__ = ["SolverAgents", "ended_with", "main"]
+__all__ = ["ended_with", "main"]
 
 
 def main(settings: ServerSettings, connection: Connection) -> None:
@@ -70,40 +68,38 @@ def main(settings: ServerSettings, connection: Connection) -> None:
     os._exit(0)  # as kill -9 would: what is under way goes on from its journal
 
 
-class SolverAgents:
+class _SolverAgents:
     """The agents of a process, one for each mode, with one model.
 
     Raises: ATCError: The document, the model or a credential cannot be had.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
-        self.options = settings.options
-        chosen = settings.options
-        protocol = load_specs(settings.api, chosen.auth, chosen.base_url)
-        self.protocol = choose(protocol, chosen.only, chosen.without, chosen.reads, hints=chosen.takes_hints)
-        name = str(self.options.model or default_model())
+        options = settings.options
+        protocol = load_specs(settings.api, options.auth, options.base_url)
+        self._protocol = choose(protocol, options.only, options.without, options.reads, hints=options.takes_hints)
+        name = str(options.model or default_model())
         self.model_name = identity(name)
-        self._model: Model = queued(
-            open_model(name, seed=self.options.seed, keep=True, silence=self.options.silence), settings.folder
-        )
+        model = open_model(name, seed=options.seed, keep=True, silence=options.silence)
+        self._model: Model = queued(model, settings.folder)
         self._lock = threading.Lock()
         self._agents: dict[str, Agent] = {}
         self._simulator: Simulator | None = None
-        if self.options.simulate:
+        if options.simulate:
             from protocols.simulator import Simulator
 
-            now = self.options.now or SIMULATED_NOW
-            self.options = replace(self.options, simulate=False, now=now)
-            self._simulator = Simulator(self.protocol, seed=self.options.seed, now=now)
-        self.agent(self.options.mode).opening("anything")  # what it loads is there for the first question
+            options = replace(options, simulate=False, now=options.now or SIMULATED_NOW)
+            self._simulator = Simulator(self._protocol, seed=options.seed, now=options.now)
+        self._options = options
+        self.agent(options.mode).opening("anything")  # what it loads is there for the first question
         workers.warm()
 
     def agent(self, mode: str) -> Agent:
         """The agent of a mode, made at its first use."""
         with self._lock:
             if mode not in self._agents:
-                options = replace(self.options, mode=mode, model=self.model_name)
-                agent = Agent(self.protocol, **vars(options))
+                options = replace(self._options, mode=mode, model=self.model_name)
+                agent = Agent(self._protocol, **vars(options))
                 agent.knowledge.shared()
                 self._agents[mode] = agent
             return self._agents[mode]
@@ -111,17 +107,17 @@ class SolverAgents:
     @contextmanager
     def solving(self, job: Job, sink: EventSink, confirm: ConfirmPlan) -> Iterator[Agent]:
         """An agent for one job, in a simulated world of its own where the API is simulated."""
-        world: Session | None = None
-        if self._simulator is not None:
-            world = self._simulator.session(query=job.query, rehearses=True)
-        with self.agent(job.mode or self.options.mode).within(self._model, world) as agent:
+        request, simulator = job.request, self._simulator
+        world = simulator.session(query=request.query, rehearses=True) if simulator is not None else None
+        with self.agent(request.mode or self._options.mode).within(self._model, world) as agent:
             agent.on_event = sink
-            limits = agent.settings.question_limits.within(job.limits)
-            agent.settings = replace(agent.settings, question_limits=limits)
+            settings = agent.settings
+            settings = replace(settings, question_limits=settings.question_limits.within(request.limits))
             if job.asks:
-                agent.settings = replace(agent.settings, options=replace(agent.settings.options, confirm_plan=confirm))
-            if job.max_reflections is not None and agent.settings.mode.reflections:
-                agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
+                settings = replace(settings, options=replace(settings.options, confirm_plan=confirm))
+            if request.max_reflections is not None and settings.mode.reflections:
+                settings = replace(settings, max_reflections=request.max_reflections)
+            agent.settings = settings
             yield agent
 
 
@@ -138,7 +134,7 @@ class _SolverProcess:
     def serve(self) -> None:
         """Take jobs until the pipe ends."""
         try:
-            self._agents = SolverAgents(self._settings)
+            self._agents = _SolverAgents(self._settings)
         except ATCError as error:
             self._send(Refused(str(error)))
             return
@@ -163,8 +159,8 @@ class _SolverProcess:
     def _solve(self, job: Job, interruption: Interruption) -> None:
         try:
             message = self._solved(job, interruption)
-        except JournalUnavailableError as error:
-            message = Postponed(job.id, str(error))
+        except JournalUnavailableError:
+            message = Postponed(job.id)
         except ATCError as error:
             message = self._failed(job, error.exit_code, str(error))
         except KeyboardInterrupt:
@@ -184,7 +180,7 @@ class _SolverProcess:
                 return ended_with(job.id, data)
             approval = self._approvals[job.id] = PlanApproval(job.id, self._send, interruption, turn)
             with self._agents.solving(job, partial(self._on_event, job, turn), approval.confirm) as agent:
-                solution = agent.solve(job.query, journal=journal, interruption=interruption)
+                solution = agent.solve(job.request.query, journal=journal, interruption=interruption)
             if solution.status == "interrupted" and job.journal is None:
                 return Cancelled(job.id)
             return ended_with(job.id, solution.to_json())  # of what was stopped, too: it tells which writes were sent
@@ -197,7 +193,7 @@ class _SolverProcess:
             self._send(JobEvent(job.id, type(event).__name__, _json(data)))
 
     def _failed(self, job: Job, exit_code: int, message: str) -> Ended:
-        return ended_with(job.id, unsolved(job.query, self._agents.model_name, exit_code, message).to_json())
+        return ended_with(job.id, unsolved(job.request.query, self._agents.model_name, exit_code, message).to_json())
 
 
 def ended_with(id: str, data: dict[str, Any]) -> Ended:

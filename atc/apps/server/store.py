@@ -13,20 +13,17 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from atc.apps.server.keys import Client
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from protocols.errors import UsageError
 from protocols.private_files import make_private_folder, not_ours
 
-__all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RecentSolve", "RequestStore", "State", "StoredSolve"]
-
-State = Literal["pending", "running", "done", "cancelled"]
+__all__ = ["RequestStore", "StoredSolve"]
 
 BACKLOG = 10_000
 """Solves that may be accepted and not over."""
@@ -48,6 +45,8 @@ CREATE TABLE solves (
 CREATE INDEX by_time ON solves (client, accepted);
 CREATE INDEX unfinished ON solves (client) WHERE state IN ('pending', 'running');
 """
+_COLUMNS = "id, client, request, durable, starts"
+_UNFINISHED = "FROM solves WHERE state IN ('pending', 'running')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +62,7 @@ class StoredSolve:
     client: str
     request: SolveRequest
     durable: bool
-    state: State
     starts: int
-
-
-@dataclass(frozen=True, slots=True)
-class RecentSolve:
-    """A line in the list of a client's solves: `accepted` in seconds since 1970, `status` of a Solution, or None."""
-
-    id: str
-    query: str
-    state: State
-    status: str | None
-    accepted: float
 
 
 class RequestStore:
@@ -132,22 +119,15 @@ class RequestStore:
         """The file of the journal of a solve."""
         return self.solves / f"{solve}.journal"
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """A transaction. Raises: BadRequestError: 507 if the disk is full, 503 if the file cannot be written."""
+    def _write(self, statement: str, *values: object) -> None:
+        """Change the table by one statement, which is a transaction of its own.
+
+        Raises: BadRequestError: 507 if the disk is full, 503 if the file cannot be written.
+        """
         try:
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._base.execute("ROLLBACK")
-                raise
-            self._base.execute("COMMIT")
+            self._base.execute(statement, values)
         except sqlite3.Error as error:
-            with suppress(sqlite3.Error):
-                self._base.execute("ROLLBACK")
-            full = error.sqlite_errorcode == sqlite3.SQLITE_FULL if hasattr(error, "sqlite_errorcode") else False
+            full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
             message = f"the request cannot be recorded ({error}), and was not accepted; make room in the journal folder"
             raise BadRequestError(507 if full else 503, message, retry_after=None if full else 10) from None
 
@@ -165,17 +145,15 @@ class RequestStore:
         self._check_room(client)
         durable = request.background or idempotency is not None
         digest, request = request.digest(), request.limited(client.limits)
-        with self._writing():
-            self._base.execute(
-                "INSERT INTO solves (id, client, idempotency, digest, request, durable, state, accepted)"
-                " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
-                (id, client.name, idempotency, digest, request.model_dump_json(), durable, time.time()),
-            )
-        return StoredSolve(id, client.name, request, durable, "pending", 0), True
+        self._write(
+            "INSERT INTO solves (id, client, idempotency, digest, request, durable, state, accepted)"
+            " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
+            *(id, client.name, idempotency, digest, request.model_dump_json(), durable, time.time()),
+        )
+        return StoredSolve(id, client.name, request, durable, 0), True
 
     def _earlier(self, client: Client, idempotency: str, request: SolveRequest) -> StoredSolve | None:
-        columns = "id, client, request, durable, state, starts, digest"
-        statement = f"SELECT {columns} FROM solves WHERE client = ? AND idempotency = ?"
+        statement = f"SELECT {_COLUMNS}, digest FROM solves WHERE client = ? AND idempotency = ?"
         row = self._base.execute(statement, (client.name, idempotency)).fetchone()
         if row is None:
             return None
@@ -185,7 +163,7 @@ class RequestStore:
 
     def _check_room(self, client: Client) -> None:
         """Raises: BadRequestError."""
-        waiting = "SELECT count(*) FROM solves WHERE state IN ('pending', 'running')"
+        waiting = f"SELECT count(*) {_UNFINISHED}"
         (unfinished,) = self._base.execute(f"{waiting} AND client = ?", (client.name,)).fetchone()
         if client.concurrent and unfinished >= client.concurrent:
             limit = f"{client.concurrent} solves of this key are not over, which is its limit"
@@ -204,47 +182,45 @@ class RequestStore:
 
     def started(self, id: str) -> None:
         """Record that a solve was handed to a process."""
-        with self._writing():
-            self._base.execute("UPDATE solves SET state = 'running', starts = starts + 1 WHERE id = ?", (id,))
+        self._write("UPDATE solves SET state = 'running', starts = starts + 1 WHERE id = ?", id)
 
     def finish(self, id: str, solution: str, status: str) -> None:
         """Record a solution, given as JSON, unless the solve is over; its journal is then not needed any longer."""
         text = zlib.compress(solution.encode("utf-8"), 1)
-        with self._writing():
-            self._base.execute(
-                "UPDATE solves SET state = 'done', ended = ?, solution = ?, status = ?"
-                " WHERE id = ? AND state != 'done'",
-                (time.time(), text, status, id),
-            )
+        statement = (
+            "UPDATE solves SET state = 'done', ended = ?, solution = ?, status = ? WHERE id = ? AND state != 'done'"
+        )
+        self._write(statement, time.time(), text, status, id)
         self._remove_journal(id)
 
     def cancel(self, id: str) -> None:
         """Record that nobody waits for a solve any longer."""
-        with self._writing():
-            statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE id = ? AND state != 'done'"
-            self._base.execute(statement, (time.time(), id))
+        statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE id = ? AND state != 'done'"
+        self._write(statement, time.time(), id)
         self._remove_journal(id)
 
     def _remove_journal(self, id: str) -> None:
         for end in ("", "-wal", "-shm"):
             Path(f"{self.journal(id)}{end}").unlink(missing_ok=True)
 
-    def recent(self, client: Client, most: int) -> list[RecentSolve]:
-        """The latest solves of a client, newest first."""
+    def recent(self, client: Client, most: int) -> list[dict[str, object]]:
+        """The latest solves of a client, newest first; `accepted` in seconds since 1970, `status` of a Solution."""
+        names = ("id", "query", "state", "status", "accepted")
         statement = (
             "SELECT id, json_extract(request, '$.query'), state, status, accepted FROM solves WHERE client = ?"
             " ORDER BY accepted DESC LIMIT ?"
         )
-        return [RecentSolve(*row) for row in self._base.execute(statement, (client.name, most))]
+        rows = self._base.execute(statement, (client.name, most))
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def find(self, client: Client, id: str) -> tuple[StoredSolve, str | None] | None:
-        """A solve of a client, with its solution as JSON once it is done; None if there is none."""
-        columns = "id, client, request, durable, state, starts, solution"
-        statement = f"SELECT {columns} FROM solves WHERE id = ? AND client = ?"
+    def find(self, client: Client, id: str) -> tuple[str, str | None] | None:
+        """The state of a client's solve, and its solution as JSON once it is done; None if there is no such solve."""
+        statement = "SELECT state, solution FROM solves WHERE id = ? AND client = ?"
         row = self._base.execute(statement, (id, client.name)).fetchone()
         if row is None:
             return None
-        return _stored(row[:-1]), zlib.decompress(row[-1]).decode("utf-8") if row[-1] is not None else None
+        state, solution = row
+        return state, zlib.decompress(solution).decode("utf-8") if solution is not None else None
 
     def recover(self) -> list[StoredSolve]:
         """The durable solves that a stopped server has left, oldest first; what others waited for is cancelled.
@@ -252,23 +228,17 @@ class RequestStore:
         Old results are deleted. Raises: UsageError: The file cannot be written.
         """
         try:
-            with self._writing():
-                now = time.time()
-                statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE NOT durable AND ended IS NULL"
-                self._base.execute(statement, (now,))
-                self._base.execute("DELETE FROM solves WHERE ended < ?", (now - KEPT_DAYS * 24 * 3600,))
+            statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE NOT durable AND ended IS NULL"
+            self._write(statement, time.time())
+            self._write("DELETE FROM solves WHERE ended < ?", time.time() - KEPT_DAYS * 24 * 3600)
         except BadRequestError as error:
             raise UsageError(f"{self.file}: {error}") from None
-        statement = (
-            "SELECT id, client, request, durable, 'pending', starts FROM solves WHERE state IN ('pending', 'running')"
-            " ORDER BY accepted"
-        )
         try:
-            return [_stored(row) for row in self._base.execute(statement)]
+            return [_stored(row) for row in self._base.execute(f"SELECT {_COLUMNS} {_UNFINISHED} ORDER BY accepted")]
         except (sqlite3.Error, ValueError, RecursionError):
             raise UsageError(f"{self.file} is damaged: a request is none; name another folder with --journal") from None
 
 
 def _stored(row: Any) -> StoredSolve:
-    id, client, request, durable, state, starts = row
-    return StoredSolve(id, client, SolveRequest.model_validate(json.loads(request)), bool(durable), state, starts)
+    id, client, request, durable, starts = row
+    return StoredSolve(id, client, SolveRequest.model_validate(json.loads(request)), bool(durable), starts)

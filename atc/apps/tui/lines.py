@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from atc.apps.tui.code import revision_lines
-from atc.apps.tui.nodes import changed_line, node_line
+from atc.apps.tui.attempt import revision_lines
+from atc.apps.tui.nodes import end_text, node_line
 from atc.apps.tui.parts import (
     attribution_text,
     call_text,
@@ -119,7 +119,9 @@ class LineView:
         """A new message, or what became of one."""
         before = self._nodes.get((solve, node.id))
         self._nodes[solve, node.id] = node
-        text = node_line(node) if before is None else changed_line(before, node)
+        if before is not None and node.outcome == before.outcome:
+            return []
+        text = node_line(node) if before is None else end_text(node)
         after = f" after {node.parent}" if before is None and node.parent else ""
         trial = f"try {node.trial}, " if node.trial > 1 else ""
         return [f"{trial}message {node.id}{after}: {text}".rstrip(": ")] if text or before is None else []

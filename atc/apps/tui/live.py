@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -18,8 +17,7 @@ from rich.rule import Rule
 from rich.spinner import Spinner
 from rich.text import Text
 
-from atc.apps.tui.attempt import attempt_parts, revision_reason
-from atc.apps.tui.code import program_code
+from atc.apps.tui.attempt import attempt_parts, program_code, revision_reason
 from atc.apps.tui.nodes import node_line
 from atc.apps.tui.parts import (
     call_row,
@@ -30,10 +28,10 @@ from atc.apps.tui.parts import (
     progress_text,
     standing_text,
     summary_line,
+    tree_text,
 )
 from atc.apps.tui.plan import plan_lines
 from atc.apps.tui.text import format_answer
-from atc.apps.tui.tree import tree_text
 from atc.events import (
     CallBegan,
     CallMade,
@@ -125,7 +123,7 @@ class LiveView:
         threading.Thread(target=self._draw, name="frames", daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
         with self._lock:
             self._finish_search()

@@ -12,14 +12,7 @@ from atc.apps.tui.text import value_text
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 from protocols.quoting import one_line
 
-__all__ = [
-    "changed_line",
-    "end_text",
-    "node_line",
-    "step_signature",
-    "stretches",
-    "trials",
-]
+__all__ = ["end_text", "node_line", "step_signature", "stretches", "trials"]
 
 OUTCOMES: Mapping[NodeOutcome, tuple[str, str]] = {
     "open": ("", ""),
@@ -106,30 +99,17 @@ def end_text(node: SearchNode) -> str:
 
 def node_line(node: SearchNode) -> str:
     """A message in one line: its thought, its calls with the start of what came back, how it ended."""
-    calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
+    calls = [step_signature(step) + _observed(step) for step in node.steps if step.code not in (3, 4)]
     correction = f"✗ {one_line(node.correction, TEXT_WIDTH)}" if node.correction else ""
-    return _joined([one_line(node.thought, TEXT_WIDTH), *calls, correction, end_text(node)])
+    return " · ".join(filter(None, [one_line(node.thought, TEXT_WIDTH), *calls, correction, end_text(node)]))
 
 
-def changed_line(before: SearchNode, node: SearchNode) -> str:
-    """What became of a message; empty where nothing did that a reader sees."""
-    return end_text(node) if node.outcome != before.outcome else ""
-
-
-def observed(step: SearchStep, before: str = "") -> str:
+def _observed(step: SearchStep) -> str:
     """The start of an observation behind a sign for a good call or a failed one; empty without one."""
     text = one_line(step.observation, OBSERVATION_WIDTH)
-    return f"{before}{'→' if step.code == 0 else '✗'} {text}" if text else ""
-
-
-def _calls(node: SearchNode) -> list[SearchStep]:
-    return [step for step in node.steps if step.code not in (3, 4)]
+    return f" {'→' if step.code == 0 else '✗'} {text}" if text else ""
 
 
 def _answer(node: SearchNode) -> str:
     arguments = node.steps[-1].arguments if node.steps else {}
     return one_line(str(arguments.get("answer") or arguments.get("final_answer") or ""), TEXT_WIDTH)
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return " · ".join(part for part in parts if part)

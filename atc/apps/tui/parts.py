@@ -1,4 +1,4 @@
-"""The parts of a view: a call, a fault, what an answer rests on, the figures at the end.
+"""The parts of a view: a call, a fault, a search, what an answer rests on, the figures at the end.
 
 Both views, the live one and the plain one, are built from them. All text from outside passes through `visible` here.
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from atc.apps.tui.nodes import node_line, trials
 from atc.apps.tui.text import first_line, value_text
 from atc.costs import dollars
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
+from atc.search_tree import NodeOutcome, SearchNode
 from atc.solution import Solution, Standing
 from protocols.json_path import readable_path
 from protocols.quoting import one_line, shorten, visible
@@ -34,6 +36,7 @@ __all__ = [
     "progress_text",
     "standing_text",
     "summary_line",
+    "tree_text",
 ]
 
 FACT_WIDTH = 200
@@ -50,6 +53,15 @@ STANDING_STYLES: Mapping[Standing, str] = {
     "qualified": "cyan",
     "doubtful": "yellow",
     "unsupported": "red",
+}
+
+OUTCOME_STYLES: Mapping[NodeOutcome, str] = {
+    "answer": "green",
+    "give_up": "yellow",
+    "depth": "yellow",
+    "limit": "red",
+    "error": "red",
+    "abandoned": "dim",
 }
 
 ATTRIBUTION_REASONS = {
@@ -204,6 +216,29 @@ def flow_lines(solution: Solution, most: int = EVIDENCE_SHOWN) -> list[str]:
         for (source, field, fed), exact in paths.items()
     ]
     return _evidence("data flow", lines, most)
+
+
+def tree_text(nodes: Sequence[SearchNode]) -> RenderableType:
+    """All messages of a search in their order, below a heading for each try.
+
+    A message names the one that it follows, unless that is the one above it.
+
+    Args:
+        nodes: In the order of their messages, as in `Solution.tree`.
+    """
+    by_trial = trials(nodes)
+    lines = []
+    for trial, part in by_trial.items():
+        head = f"try {trial}" if len(by_trial) > 1 or trial > 1 else "search"
+        lines.append(Text(f"{head} · {len(part)} message{'' if len(part) == 1 else 's'}", style="bold"))
+        before = 0
+        for node in part:
+            after = f"after {node.parent}: " if node.parent != before else ""
+            message = node_line(node) or "(an empty message)"
+            style = OUTCOME_STYLES.get(node.outcome, "")
+            lines.append(Text.assemble((after, "dim"), (f"{node.id} ", "bold"), (message, style)))
+            before = node.id
+    return Group(*lines)
 
 
 def _evidence(title: str, facts: Sequence[str], most: int = EVIDENCE_SHOWN) -> list[str]:

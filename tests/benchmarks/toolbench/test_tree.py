@@ -20,7 +20,7 @@ from atc import Agent
 from atc.apps.cli import main
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
-from atc.apps.tui.tree import tree_text
+from atc.apps.tui.parts import tree_text
 from atc.events import Event, ModelProgress, ModelWaiting, NodeChanged, SolveStarted
 from atc.models import Progress, Usage
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep

@@ -41,39 +41,23 @@ def test_explain_shows_the_prompt_and_asks_nobody(films: Path, endpoint: Callabl
 # --- atc simulate
 
 
-def test_simulate_serves_until_interrupted(films: Path) -> None:
+@pytest.mark.parametrize(("options", "end"), [((), signal.SIGINT), (("--no-auth",), signal.SIGTERM)])
+def test_simulate_serves_until_interrupted(films: Path, options: tuple[str, ...], end: signal.Signals) -> None:
     """It prints its base URL and the credential that it wants, answers 401 without it, and ends with 130."""
-    process = start("simulate", films)
+    process = start("simulate", films, *options)
     assert process.stdout
     url, credential = (process.stdout.readline().strip() for _ in range(2))
+    name, _, value = credential.removeprefix("credential: header ").partition(": ")
     try:
-        kind, _, header = credential.removeprefix("credential: ").partition(" ")
-        name, _, value = header.partition(": ")
-        refused = requests.get(f"{url}/film/latest", timeout=5)
-        accepted = requests.get(f"{url}/film/latest", headers={name: value}, timeout=5)
+        bare = requests.get(f"{url}/film/latest", timeout=5)
+        signed = requests.get(f"{url}/film/latest", headers={} if options else {name: value}, timeout=5)
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(end)
         process.communicate(timeout=20)
 
-    assert (kind, name) == ("header", "Authorization")
-    assert (refused.status_code, accepted.status_code) == (401, 200)
-    assert isinstance(accepted.json()["title"], str)
-    assert process.returncode == 130
-
-
-def test_simulate_without_auth(films: Path) -> None:
-    """--no-auth answers anybody; SIGTERM ends it like ctrl-C."""
-    process = start("simulate", films, "--no-auth")
-    assert process.stdout
-    url, credential = (process.stdout.readline().strip() for _ in range(2))
-    try:
-        reply = requests.get(f"{url}/film/latest", timeout=5)
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
-
-    assert credential == "credential: none needed"
-    assert reply.status_code == 200
+    assert credential == "credential: none needed" if options else name == "Authorization"
+    assert (bare.status_code, signed.status_code) == (200 if options else 401, 200)
+    assert isinstance(signed.json()["title"], str)
     assert process.returncode == 130
 
 

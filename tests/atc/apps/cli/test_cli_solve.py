@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.atc_command import ATC, QUESTION, RIGHT, WRONG, atc, solve, start
-
-
-def on_terminal(command: list[str]) -> str:
-    """Run a command on a terminal of 80 columns; all that it sends there."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        sent = b""
-        with suppress(OSError):  # how Linux says that nobody holds the other end any more
-            while chunk := os.read(ours, 65536):
-                sent += chunk
-        os.close(ours)
-    assert process.returncode == 0, sent
-    return sent.decode()
 
 
 def test_solve_prints_the_answer(films: Path, endpoint: Callable[..., None]) -> None:
@@ -151,19 +134,6 @@ def test_solve_with_an_api_that_will_not(
 
     assert result.exit_code == 6
     assert hint in result.stderr.splitlines()[-1]
-
-
-def test_solve_on_a_terminal(films: Path, endpoint: Callable[..., None]) -> None:
-    """On a terminal the view is live and holds the answer, once; what a program prints cannot drive the terminal."""
-    endpoint(WRONG, RIGHT.replace("print(", 'print("\\x1b]0;owned\\x07", '))
-    arguments = ["solve", QUESTION, "--api", str(films), "--simulate", "--model", "openai:scripted"]
-    seen = on_terminal([ATC, *arguments])
-
-    assert "program 2" in seen
-    assert "❱" in seen
-    assert seen.count("␛]0;owned␇") >= 1
-    assert "\x1b]0;owned" not in seen
-    assert seen.count("\x1b[1m␛]0;owned␇") == 1, "the answer is the one line in bold; frames may show the output, too"
 
 
 def test_interrupted_solve_keeps_what_there_is(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,15 @@ import anyio
 import httpx2
 import pytest
 from click.testing import CliRunner
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client
 from mcp_types import CallToolResult
 
 from atc.apps.cli import main
+from atc.apps.mcp_server.app import create_server
 from atc.apps.mcp_server.service import ToolService
 from atc.events import SolveEnded
 from atc.models.replay import Recorder
-from atc.options import Options
+from atc.options import Options, WritesPolicy
 from protocols import UsageError, load
 from protocols.samples import sample
 from sandbox import Sandbox
@@ -63,17 +63,6 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(*options: str, api: str = CINEMA) -> list[str]:
     """The command line of a server."""
     return [*ATC, "mcp", "serve", "--api", api, *options]
-
-
-def over_stdio(words: list[str], action: Callable[[Client], Awaitable[None]]) -> None:
-    """Do something as the client of a server that it starts."""
-
-    async def run() -> None:
-        parameters = StdioServerParameters(command=words[0], args=words[1:])
-        async with Client(stdio_client(parameters)) as client:
-            await action(client)
-
-    anyio.run(run)
 
 
 @contextmanager
@@ -132,13 +121,8 @@ async def use_all_tools(client: Client) -> None:
             await anyio.sleep(0.05)
 
 
-def test_a_client_over_stdio_uses_all_tools(recorded: Path) -> None:
-    """Question, check, run, search and documentation, with output schemas and progress."""
-    over_stdio(command("--simulate", "--model", f"replay:{recorded}", "--profile", "small"), use_all_tools)
-
-
 def test_a_client_over_http_uses_all_tools(recorded: Path) -> None:
-    """The same, for any number of clients."""
+    """Question, check, run, search and documentation, with output schemas and progress."""
 
     async def run(url: str) -> None:
         async with Client(url) as client:
@@ -148,22 +132,20 @@ def test_a_client_over_http_uses_all_tools(recorded: Path) -> None:
         anyio.run(run, url)
 
 
-def test_writes_are_denied_unless_the_server_allows_them() -> None:
+@pytest.mark.parametrize(("writes", "acting"), [(None, []), ("allow", ["solve", "run_program"])])
+def test_writes_are_denied_unless_the_server_allows_them(writes: WritesPolicy | None, acting: list[str]) -> None:
     """The policy is the server's own; the hints follow from it, and a client cannot change it."""
 
-    async def denied(client: Client) -> None:
-        hints = {t.name: t.annotations and t.annotations.read_only_hint for t in (await client.list_tools()).tools}
-        assert all(hints.values())
-        run = await value(client, "run_program", program=WRITE, writes="allow", base_url="http://127.0.0.1:1")
-        assert run["outcome"] == "error" and run["calls"][0]["refused"]
+    async def run(service: ToolService) -> Any:
+        async with Client(create_server(service, "1")) as client:
+            hints = {t.name: t.annotations and t.annotations.read_only_hint for t in (await client.list_tools()).tools}
+            assert [name for name, reads in hints.items() if not reads] == acting
+            return await value(client, "run_program", program=WRITE, writes="allow", base_url="http://127.0.0.1:1")
 
-    async def allowed(client: Client) -> None:
-        hints = {t.name: t.annotations and t.annotations.read_only_hint for t in (await client.list_tools()).tools}
-        assert [name for name, reads in hints.items() if not reads] == ["solve", "run_program"]
-        assert "57" in (await value(client, "run_program", program=WRITE))["output"]
-
-    over_stdio(command("--simulate"), denied)
-    over_stdio(command("--simulate", "--writes", "allow"), allowed)
+    with ToolService(load(CINEMA), Options(simulate=True, writes=writes)) as service:
+        outcome = anyio.run(run, service)
+    assert (outcome["outcome"], outcome["calls"][0]["refused"]) == (("ok", False) if writes else ("error", True))
+    assert ("57" in outcome["output"]) == bool(writes)
 
 
 def test_only_messages_of_the_protocol_are_on_stdout(tmp_path: Path) -> None:
@@ -242,14 +224,6 @@ def test_our_own_client_uses_our_own_server(tmp_path: Path) -> None:
     assert (result.exit_code, result.output) == (0, "GET_films_filmId_credits [] True\n")
 
 
-BAD_COMMANDS = [
-    (["--transport", "http", "--host", "0.0.0.0", "--simulate"], 2, "name who may ask with --key-file FILE"),
-    (["--key-file", __file__, "--simulate"], 2, "--key-file is for --transport http"),
-    (["--writes", "ask"], 2, "'ask' is not one of"),
-    (["--base-url", "http://127.0.0.1:9"], 6, "nobody answers at http://127.0.0.1:9"),
-]
-
-
 def test_limits_of_a_key_are_refused_at_the_start(tmp_path: Path) -> None:
     """This server holds none, and says so instead of letting them be written in vain; the key is not repeated."""
     keys = tmp_path / "keys"
@@ -262,7 +236,15 @@ def test_limits_of_a_key_are_refused_at_the_start(tmp_path: Path) -> None:
     assert "line 2: this server holds no limits of a key; take those of tests out" in " ".join(result.output.split())
 
 
-@pytest.mark.parametrize(("options", "code", "message"), BAD_COMMANDS, ids=[message for _, _, message in BAD_COMMANDS])
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--transport", "http", "--host", "0.0.0.0", "--simulate"], 2, "name who may ask with --key-file FILE"),
+        (["--key-file", __file__, "--simulate"], 2, "--key-file is for --transport http"),
+        (["--writes", "ask"], 2, "'ask' is not one of"),
+        (["--base-url", "http://127.0.0.1:9"], 6, "nobody answers at http://127.0.0.1:9"),
+    ],
+)
 def test_a_server_that_cannot_be_is_told(options: list[str], code: int, message: str) -> None:
     """The reason is told before any client comes."""
     result = CliRunner().invoke(main, ["mcp", "serve", "--api", CINEMA, *options])

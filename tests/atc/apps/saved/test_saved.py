@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from atc import Agent
-from atc.apps.cli import main
 from protocols import load
 from protocols.samples import sample
 from protocols.simulator import Simulator
+from tests.atc_command import atc
 from tests.local_api import LocalAPI, document
 from tests.scripted import ScriptedModel
 
@@ -35,19 +36,40 @@ def _token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "s3cr3t-t0ken")
 
 
-@pytest.fixture
-def weather(tmp_path: Path) -> Iterator[LocalAPI]:
-    """An API whose document is `api.json`."""
+@pytest.fixture(scope="module")
+def api() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
         api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
         days = [{"name": name, "degrees": degrees} for name, degrees in (("Mon", 22), ("Tue", 18), ("Wed", 25))]
         api.answer("GET", "/cities/osl/weather", {"days": days})
-        (tmp_path / "api.json").write_text(json.dumps(document(api.url)))
         yield api
 
 
-def atc(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+@pytest.fixture
+def weather(api: LocalAPI, tmp_path: Path) -> LocalAPI:
+    """An API whose document is `api.json`."""
+    (tmp_path / "api.json").write_text(json.dumps(document(api.url)))
+    api.requests.clear()
+    return api
+
+
+@pytest.fixture(scope="module")
+def saved_files(api: LocalAPI, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the solution of the question, saved as `hot.py`."""
+    folder = tmp_path_factory.mktemp("saved")
+    (folder / "api.json").write_text(json.dumps(document(api.url)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOKEN", "s3cr3t-t0ken")
+        solve(api, folder)
+        assert save(folder).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def hot(weather: LocalAPI, saved_files: Path, tmp_path: Path) -> Path:
+    """A copy of the saved program, beside its document."""
+    shutil.copytree(saved_files, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "hot.py"
 
 
 def solve(
@@ -158,14 +180,9 @@ def test_what_the_question_says_becomes_a_parameter(weather: LocalAPI, tmp_path:
         (["--units", "kelvin"], "--units is one of metric, imperial, not 'kelvin'. Its parameters are:"),
     ],
 )
-def test_wrong_arguments_list_the_parameters(
-    weather: LocalAPI, tmp_path: Path, arguments: list[str], message: str
-) -> None:
+def test_wrong_arguments_list_the_parameters(weather: LocalAPI, hot: Path, arguments: list[str], message: str) -> None:
     """Exit code 2, what is wrong, and what there is; no request is sent."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    weather.requests.clear()
-    result = run(weather, tmp_path, *arguments)
+    result = run(weather, hot.parent, *arguments)
 
     assert result.exit_code == 2
     assert message in result.stderr
@@ -173,11 +190,8 @@ def test_wrong_arguments_list_the_parameters(
     assert weather.requests == []
 
 
-def test_a_changed_api_is_told(weather: LocalAPI, tmp_path: Path) -> None:
+def test_a_changed_api_is_told(weather: LocalAPI, hot: Path, tmp_path: Path) -> None:
     """A field that is read, an argument that is passed, a tool: what is gone is named, and nothing is sent."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    weather.requests.clear()
 
     def city(data: dict[str, Any]) -> dict[str, Any]:
         schema = data["paths"]["/cities"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
@@ -212,34 +226,21 @@ def test_a_changed_api_is_told(weather: LocalAPI, tmp_path: Path) -> None:
     assert weather.requests == []
 
 
-def test_a_file_chooses_no_code_to_run(weather: LocalAPI, tmp_path: Path) -> None:
-    """Its data is a literal, a document that is code is named by the user, and the rest runs in the sandbox."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    file = tmp_path / "hot.py"
-    text = file.read_text()
-    for spec in ("functions:evil.py", "mcp:stdio:touch owned"):
-        file.write_text(text.replace("'api.json'", repr(spec)))
-        result = run(weather, tmp_path)
-        assert result.exit_code == 2
-        assert f"the program calls {spec}; name that with --api, if you trust it" in result.stderr
-
-    owned = tmp_path / "owned"
-    file.write_text(f"open({str(owned)!r}, 'w')\n{text}")
-    assert run(weather, tmp_path).exit_code != 0
-    file.write_text(text.replace("'api.json'", f"open({str(owned)!r}, 'w')"))
-    result = run(weather, tmp_path)
-    assert result.exit_code == 2
-    assert "its SAVED is damaged" in result.stderr
-    file.write_text(text.replace("'method': 'GET'", "'method': 3"))
-    assert "its SAVED is damaged (contracts.GET_cities.method" in run(weather, tmp_path).stderr
-    assert not owned.exists()
+def test_a_file_chooses_no_code_to_run(weather: LocalAPI, hot: Path) -> None:
+    """A document that is code is named by the user; data that is damaged is told with its place."""
+    text = hot.read_text()
+    for changed_text, message in (
+        (text.replace("'api.json'", "'functions:x.py'"), "the program calls functions:x.py; name that with --api, if"),
+        (text.replace("'api.json'", "'mcp:stdio:x'"), "the program calls mcp:stdio:x; name that with --api, if"),
+        (text.replace("'method': 'GET'", "'method': 3"), "its SAVED is damaged (contracts.GET_cities.method"),
+    ):
+        hot.write_text(changed_text)
+        result = run(weather, hot.parent)
+        assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
 
 
-def test_the_document_is_found_beside_the_file(weather: LocalAPI, tmp_path: Path) -> None:
+def test_the_document_is_found_beside_the_file(weather: LocalAPI, hot: Path, tmp_path: Path) -> None:
     """A path is kept as seen from the file; where it leads nowhere, --api names the document."""
-    solve(weather, tmp_path)
-    save(tmp_path)
     (tmp_path / "api.json").rename(tmp_path / "moved.json")
     result = run(weather, tmp_path)
 
@@ -279,30 +280,23 @@ def test_a_question_cannot_leave_its_docstring(weather: LocalAPI, tmp_path: Path
 
 
 @pytest.mark.parametrize("source", ["functions:evil.py", "mcp:stdio:touch ran"])
-def test_a_strangers_file_starts_no_code(
-    source: str, weather: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_strangers_file_starts_no_code(source: str, hot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A document's name may look like a source that runs code, and lie beside the program: it is read as a document."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(hot.parent)
     Path("evil.py").write_text("open('ran', 'w').close()\ndef tool() -> int:\n    return 1\n")
     Path(source).write_text("x")
-    program = Path("hot.py")
-    program.write_text(program.read_text().replace("'api': ('api.json',)", f"'api': ('./{source}',)"))
-    assert source in program.read_text()
+    hot.write_text(hot.read_text().replace("'api': ('api.json',)", f"'api': ('./{source}',)"))
+    assert source in hot.read_text()
 
     assert atc("run", "hot.py").exit_code == 2
     assert not Path("ran").exists()
 
 
-def test_what_is_left_out_and_where_it_signs_in_are_told(weather: LocalAPI, tmp_path: Path) -> None:
+def test_what_is_left_out_and_where_it_signs_in_are_told(weather: LocalAPI, hot: Path, tmp_path: Path) -> None:
     """`atc save --only POST` names the reason; a program that names its API says which server gets the credential."""
-    solve(weather, tmp_path)
     refused = save(tmp_path, "--only", "POST")
-    saved = save(tmp_path)
     result = run(weather, tmp_path)
 
-    assert (refused.exit_code, saved.exit_code, result.exit_code) == (2, 0, 0), refused.stderr
+    assert (refused.exit_code, result.exit_code) == (2, 0), refused.stderr
     assert "the program calls GET_cities" in refused.stderr and "it was left out by --only POST" in refused.stderr
     assert f"signs in at {weather.url}" in result.stderr

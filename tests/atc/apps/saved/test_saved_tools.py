@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.apps.cli import main
 from protocols import UsageError, combine, load
+from tests.atc_command import atc
 from tests.local_api import LocalAPI, document
 from tests.scripted import ScriptedModel
 
 PROGRAM = 'city = GET_cities(query="Oslo")["results"][0]\nprint(GET_cities_city_id(city["id"])["population"])'
-
-
-def atc(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -44,7 +38,7 @@ def save(api: LocalAPI, folder: Path, name: str, program: str, question: str) ->
     model = ScriptedModel(program, program)
     agent = Agent(protocol, model, base_url=api.url, auth=["bearer:env:TOKEN"], writes="allow")
     (folder / "solution.json").write_text(json.dumps(agent.solve(question).to_json()))
-    place = ["-o", folder / "tools" / f"{name}.py", "--api", folder / "api.json"]
+    place: list[str | Path] = ["-o", folder / "tools" / f"{name}.py", "--api", folder / "api.json"]
     assert atc("save", folder / "solution.json", *place).exit_code == 0
 
 
@@ -86,22 +80,6 @@ def test_a_saved_program_that_writes_is_a_write(weather: LocalAPI, tmp_path: Pat
     assert weather.requests == []
     assert atc("run", tmp_path / "own.py", *place).stdout == "Ice\n"
     assert weather.requests[0].json() == {"text": "Snow"}
-
-
-def test_a_saved_program_that_claims_to_read_writes_nothing(weather: LocalAPI, tmp_path: Path) -> None:
-    """A file may be a stranger's: what it says of its calls decides that nobody is asked, and so no write is sent."""
-    file = tmp_path / "tools" / "warn.py"
-    text = file.read_text()
-    (tmp_path / "own.py").write_text('print(warn(text="Snow"))')
-    place = ["--api", f"saved:{tmp_path / 'tools'}", "--auth", "bearer:env:TOKEN"]
-    file.write_text(text.replace("'method': 'POST'", "'method': 'GET'"))
-    changed = atc("run", tmp_path / "own.py", *place)
-    file.write_text(re.sub(r"'contracts': .*?'answer'", "'contracts': {}, 'answer'", text, flags=re.DOTALL))
-    unnamed = atc("run", tmp_path / "own.py", *place, "--writes", "deny")
-
-    assert (changed.exit_code, unnamed.exit_code, weather.requests) == (2, 1, [])
-    assert "POST_alerts was GET /alerts and is POST /alerts now" in changed.stderr
-    assert "was left out because the SAVED of the file does not name it" in unnamed.stderr
 
 
 def test_what_fails_in_a_saved_program_is_an_error_of_its_call(weather: LocalAPI, tmp_path: Path) -> None:

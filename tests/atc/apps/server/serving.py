@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +77,6 @@ class Serving:
     environment: Mapping[str, str]
     folder: Path
     keyed: bool = True
-    prepare: Callable[[], None] | None = None
     more_keys: str = ""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
@@ -97,9 +96,7 @@ class Serving:
             keys.chmod(0o600)
             command += ["--key-file", str(keys)]
         with (self.folder / "log").open("wb") as log:
-            self.process = subprocess.Popen(
-                command, env={**os.environ, **self.environment}, stderr=log, preexec_fn=self.prepare
-            )
+            self.process = subprocess.Popen(command, env={**os.environ, **self.environment}, stderr=log)
         deadline = time.monotonic() + 60
         while "serving on " not in self.log:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log
@@ -144,11 +141,10 @@ def start_serving(
     environment: Mapping[str, str] = {},
     *,
     keyed: bool = True,
-    prepare: Callable[[], None] | None = None,
     more_keys: str = "",
 ) -> Iterator[Serving]:
     """Serve until the end of the block; it is killed then."""
-    serving = Serving(options, environment, folder, keyed, prepare, more_keys)
+    serving = Serving(options, environment, folder, keyed, more_keys)
     try:
         serving.start()
         yield serving

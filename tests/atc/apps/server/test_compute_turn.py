@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from atc import Agent
-from atc.apps.server.compute_turn import ComputeTurn
+from atc.apps.server.waiting import ComputeTurn
 from tests.local_api import Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 

@@ -1,39 +1,52 @@
-"""`atc serve`: a real server in processes of its own, a real client, a real API and a scripted model."""
+"""`atc serve`: a real server in processes of its own, a real client, a real API and a scripted model.
+
+Some clients mean no good, and the API sends back the secret that it is signed in with.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from click.testing import CliRunner
+from starlette.requests import Request
+from starlette.types import Message
 
 from atc.apps.cli import main
+from atc.apps.server import app
+from atc.apps.server.requests import BadRequestError, SolveRequest
 from tests.atc.apps.server.serving import ALICE, BOB, CAROL, ProgramEndpoint, Serving, start_endpoint, start_serving
 from tests.local_api import LocalAPI, document
 
+SECRET, MODEL_KEY = "city-token-0123456789", "model-k3y-0123456789"
 READ = 'print(GET_cities_city_id(city_id="oslo")["name"])'
+LEAK = """reply = GET_cities(query="x")["results"][0]
+print(reply["name"])
+raise ValueError(str(reply))
+"""
 
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
         api.answer("GET", "/cities/oslo", {"id": "oslo", "name": "Oslo", "population": 700_000})
-        api.answer("POST", "/alerts", {"text": "storm", "level": 2})
+        api.answer("GET", "/cities", {"results": [{"id": SECRET, "name": f"Oslo {SECRET}"}]})
         yield api
 
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ProgramEndpoint]:
     with start_endpoint() as model:
-        model.programs["city"] = READ
+        model.programs = {"leak it": LEAK, "city": READ}
         yield model
 
 
@@ -46,7 +59,7 @@ def options(api: LocalAPI, folder: Path) -> list[str]:
 
 def environment(model: ProgramEndpoint) -> dict[str, str]:
     """What the server finds in its environment."""
-    return {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none", "CITY_TOKEN": "city-token-0123456789"}
+    return {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": MODEL_KEY, "CITY_TOKEN": SECRET}
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +161,7 @@ def test_a_key_has_limits(serving: Serving, model: ProgramEndpoint) -> None:
 
 
 def test_a_key_is_needed_and_sees_its_own_solves(serving: Serving) -> None:
-    """Without a key nothing but /healthz answers; the solve of another key is not found; no key is in the log."""
+    """Without a key nothing but /healthz answers; the solve of another key is not found."""
     with serving.client() as client:
         mine = client.post("/v1/solve", json={"query": "Which city is it?"}).headers["Location"]
         figures = client.get("/metrics").text
@@ -163,8 +176,6 @@ def test_a_key_is_needed_and_sees_its_own_solves(serving: Serving) -> None:
     assert (wrong.status_code, wrong.headers["WWW-Authenticate"]) == (401, "Bearer")
     assert (others.status_code, others.json()["error"]["field"]) == (404, "id")
     assert 'atc_solves_total{status="answered"}' in figures and "atc_solver_processes 1.0" in figures
-    written = serving.log.encode() + b"".join(file.read_bytes() for file in (serving.folder / "journal").glob("*.*"))
-    assert ALICE.encode() not in written and b"city-token-0123456789" not in written
 
 
 @pytest.mark.parametrize(
@@ -251,7 +262,7 @@ def test_a_solver_process_that_dies_is_replaced(serving: Serving, model: Program
     assert failed["status"] == "failed" and "the process of this solve ended" in failed["message"]
 
 
-def until(condition: Any) -> None:
+def until(condition: Callable[[], bool]) -> None:
     """Wait for a condition."""
     deadline = time.monotonic() + 20
     while not condition():
@@ -272,3 +283,61 @@ def test_a_key_file_is_needed_for_other_machines(films: Path) -> None:
 
     assert done.exit_code == 2
     assert "--key-file" in done.output
+
+
+def test_no_secret_is_in_replies_events_figures_files_or_the_log(serving: Serving) -> None:
+    """The API's credential, the model's key and the clients' keys: none leaves, though the program tries."""
+    with serving.client() as client:
+        texts = [
+            client.post("/v1/solve", json={"query": "leak it"}).text,
+            client.post("/v1/solve", json={"query": "leak it"}, headers={"Accept": "text/event-stream"}).text,
+        ]
+        id = client.post("/v1/solve", json={"query": "leak it", "background": True}).json()["id"]
+        while "[secret]" not in (text := client.get(f"/v1/solve/{id}").text):
+            time.sleep(0.05)  # its journal is there meanwhile
+            texts += [file.read_bytes().decode("latin-1") for file in _files(serving.folder / "journal")]
+        texts += [text, client.get("/metrics").text, serving.log]
+    texts += [file.read_bytes().decode("latin-1") for file in _files(serving.folder / "journal")]
+
+    assert all("[secret]" in text for text in texts[:2])
+    for secret in (SECRET, MODEL_KEY, ALICE, BOB):
+        assert not any(secret in text for text in texts)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.is_file())
+
+
+def test_a_client_that_leaves_within_its_body_is_no_error(serving: Serving) -> None:
+    """The log stays readable."""
+    host, _, port = serving.url.rpartition("/")[2].partition(":")
+    head = f"POST /v1/solve HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {ALICE}\r\n"
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode())
+        time.sleep(0.3)
+    with serving.client() as client:
+        while '"499"' not in client.get("/metrics").text:
+            time.sleep(0.05)
+
+    assert "Traceback" not in serving.log
+
+
+def test_a_body_has_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is sent byte by byte, or not at all, is answered with 408."""
+    monkeypatch.setattr(app, "BODY_SECONDS", 0.05)
+
+    async def receive() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    request = Request({"type": "http", "headers": [(b"content-type", b"application/json")]}, receive)
+    with pytest.raises(BadRequestError) as error:
+        asyncio.run(app._body(request))
+    assert error.value.status == 408
+
+
+def test_spellings_of_a_mode_are_one() -> None:
+    """A process keeps an agent for each mode that it is asked for, and a client cannot make up new ones."""
+    modes = [SolveRequest(query="x", mode=mode).mode for mode in ("react", "react@1", "react@0001", "react@03")]
+
+    assert modes == ["react", "react", "react", "react@3"]

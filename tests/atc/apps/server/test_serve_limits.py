@@ -104,7 +104,7 @@ def test_limits_stand_in_the_key_file(tmp_path: Path) -> None:
     """What is no limit is told with its line."""
     file = tmp_path / "keys"
     file.write_text(KEY)
-    client = read_keys(file).client(DORA)
+    client = read_keys(file).client(f"Bearer {DORA}")
     assert client is not None
     assert (client.per_minute, client.limits.max_tokens) == (99, 2000)
     assert (client.limits.max_seconds, client.limits.max_cost) == (30.5, 0.5)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import resource
+import asyncio
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from atc.apps.server.app import create_app
 from atc.apps.server.keys import LOCAL
-from atc.apps.server.requests import BadRequestError, SolveRequest
+from atc.apps.server.messages import ServerSettings
+from atc.apps.server.requests import SolveRequest
+from atc.apps.server.service import SolveService
 from atc.apps.server.store import RequestStore
+from atc.options import Options
 from protocols.errors import UsageError
 from tests.atc.apps.server.serving import ProgramEndpoint, start_endpoint, start_serving
-from tests.local_api import Answer, LocalAPI, document
+from tests.atc.apps.server.test_serve import environment, options
+from tests.local_api import Answer, LocalAPI
 
 ALERT = """for level in (1, 2, 3):
     time.sleep(0.1)
@@ -39,19 +44,6 @@ def api() -> Iterator[LocalAPI]:
         yield api
 
 
-def options(api: LocalAPI, folder: Path) -> list[str]:
-    """A server for the API that may write, with one solver process."""
-    spec = folder / "weather.json"
-    spec.write_text(json.dumps(document(api.url)))
-    options = ["--api", str(spec), "--base-url", api.url, "--auth", "bearer:env:CITY_TOKEN", "--writes", "allow"]
-    return [*options, "--model", "openai:scripted"]
-
-
-def environment(model: ProgramEndpoint) -> dict[str, str]:
-    """What the server finds in its environment."""
-    return {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none", "CITY_TOKEN": "city-token-0123456789"}
-
-
 def written(api: LocalAPI) -> Counter[tuple[object, object]]:
     """The alerts that the service got, by text and level."""
     bodies = [received.json() for received in api.requests if received.method == "POST"]
@@ -63,7 +55,7 @@ def test_what_was_accepted_ends_once_after_a_kill(api: LocalAPI, model: ProgramE
     numbers = range(8)
     model.programs = {f"storm-{n} ": "import time\n" + ALERT.replace("TEXT", f'"storm-{n}"') for n in numbers}
     queries = [f"Send three alerts with the text storm-{n} and the levels 1, 2 and 3" for n in numbers]
-    with start_serving(tmp_path, options(api, tmp_path), environment(model)) as serving:
+    with start_serving(tmp_path, [*options(api, tmp_path), "--writes", "allow"], environment(model)) as serving:
 
         def waiting(number: int) -> httpx.Response | None:
             try:
@@ -104,7 +96,7 @@ def test_sigterm_lets_solves_end(api: LocalAPI, model: ProgramEndpoint, tmp_path
     """Who waits at a SIGTERM gets the answer; then the server ends with 0, and nothing of it is left."""
     release = model.hold("last")
     model.programs = {"last": "print(7)"}
-    with start_serving(tmp_path, options(api, tmp_path), environment(model)) as serving:
+    with start_serving(tmp_path, [*options(api, tmp_path), "--writes", "allow"], environment(model)) as serving:
         assert serving.process is not None
         solvers = serving.children()
         with serving.client() as client, ThreadPoolExecutor(1) as pool:
@@ -119,52 +111,44 @@ def test_sigterm_lets_solves_end(api: LocalAPI, model: ProgramEndpoint, tmp_path
     assert solvers and not any(Path(f"/proc/{pid}").exists() for pid in solvers)
 
 
-def _small_files() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-
-
-def test_a_full_disk_refuses_before_it_accepts(films: Path, tmp_path: Path) -> None:
-    """Where nothing can be written any longer, requests are refused with a reason, and what was accepted is done.
-
-    Without keys only this machine may ask, by its own name.
-    """
-    options = ["--api", str(films), "--simulate", "--mode", "plan", "--model", "openai:none"]
-    local = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    with (
-        start_serving(tmp_path, options, local, keyed=False, prepare=_small_files) as serving,
-        serving.client(None) as client,
-    ):
-        foreign = client.post("/v1/solve", json={"query": "x"}, headers={"Host": "evil.example"})
-        replies: list[httpx.Response] = []
-        while len(replies) < 300 and (not replies or replies[-1].status_code == 202):
-            replies.append(client.post("/v1/solve", json={"query": "x" * 8000, "background": True}))
-
-    assert (foreign.status_code, foreign.json()["error"]["field"]) == (400, "Host")
-    assert replies[0].status_code == 202 and replies[-1].status_code in (503, 507)
-    assert "was not accepted" in replies[-1].json()["error"]["message"]
-
-
 def test_a_store_counts_and_recovers(tmp_path: Path) -> None:
     """Only one server may use a folder; at its next start what nobody waits for any longer is cancelled."""
-    with pytest.raises(BadRequestError) as full:
-        store = RequestStore(tmp_path)
-        with pytest.raises(UsageError, match="another server uses the journal folder"):
-            RequestStore(tmp_path)
-        request = SolveRequest(query="x")
-        store.accept("a", LOCAL, request, None)
-        store.accept("b", LOCAL, request, "key")
-        store.accept("c", LOCAL, SolveRequest(query="x", background=True), None)
-        store.finish("c", '{"answer": 1}', "answered")
-        store.close()
+    store = RequestStore(tmp_path)
+    with pytest.raises(UsageError, match="another server uses the journal folder"):
+        RequestStore(tmp_path)
+    store.accept("a", LOCAL, SolveRequest(query="x"), None)
+    store.accept("b", LOCAL, SolveRequest(query="x"), "key")
+    store.accept("c", LOCAL, SolveRequest(query="x", background=True), None)
+    store.finish("c", '{"answer": 1}', "answered")
+    store.close()
 
-        store = RequestStore(tmp_path)
+    with closing(RequestStore(tmp_path)) as store:
         assert [row.id for row in store.recover()] == ["b"]
-        assert [store.find(LOCAL, id)[0].state for id in "abc"] == ["cancelled", "pending", "done"]  # type: ignore[index]
-        assert store.find(LOCAL, "c")[1] == '{"answer": 1}'  # type: ignore[index]
-        store._base.execute("PRAGMA max_page_count = 1")
-        for number in range(100):
-            store.accept(f"{number}", LOCAL, SolveRequest(query="x" * 8000), None)
-
-    assert full.value.status == 507
-    assert "make room" in str(full.value)
+        states = [store.find(LOCAL, id) for id in "abc"]
+    assert states == [("cancelled", None), ("pending", None), ("done", '{"answer": 1}')]
     assert (tmp_path / "requests.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_refuses_before_it_accepts(tmp_path: Path) -> None:
+    """Where nothing can be written any longer, a request is refused with a reason. Without keys only this machine may
+    ask, by its own name."""
+    settings = ServerSettings(("films.yaml",), Options(model="openai:none"), 1, tmp_path)
+
+    async def ask() -> tuple[httpx.Response, httpx.Response, httpx.Response]:
+        app = create_app(settings, store, None, lambda failure: None, lambda: True)
+        app.state.service = SolveService(settings, store)  # its processes are not started: what it accepts waits
+        body = {"query": "x" * 8000, "background": True}
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            foreign = await client.post("/v1/solve", json=body, headers={"Host": "evil.example"})
+            accepted = refused = await client.post("/v1/solve", json=body)
+            store._base.execute("PRAGMA max_page_count = 1")
+            while refused.status_code == 202:
+                refused = await client.post("/v1/solve", json=body)
+        await app.state.service.stop(lambda: True)
+        return foreign, accepted, refused
+
+    with closing(RequestStore(tmp_path)) as store:
+        foreign, accepted, refused = asyncio.run(ask())
+    assert (foreign.status_code, foreign.json()["error"]["field"]) == (400, "Host")
+    assert (accepted.status_code, refused.status_code) == (202, 507)
+    assert "was not accepted; make room" in refused.json()["error"]["message"]

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pexpect
 import pytest
-from click.testing import CliRunner, Result
 
 from atc.apps.cli import COMMANDS, main
 from atc.apps.cli.config import SHARED
+from tests.atc_command import ATC, atc
 
-ATC = str(Path(sys.executable).with_name("atc"))
 PROGRAM = "print(GET_film_latest() is not None)"
 TOOLS = """
 from pathlib import Path
@@ -45,11 +43,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, films: Path) -> Pat
     return folder
 
 
-def atc(*arguments: str) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, arguments)
-
-
 def test_a_file_saves_typing(project: Path) -> None:
     """With the API in the file, commands need no --api; the keys are those of each command that has the option."""
     (project / "atc.toml").write_text('api = "films.yaml"\nsimulate = true\nwrites = "deny"\n')
@@ -62,23 +55,15 @@ def test_a_file_saves_typing(project: Path) -> None:
     assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["estimated"]
 
 
-def test_the_file_above_is_found_and_its_paths_start_there(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a folder below, the same file is used."""
-    (project / "atc.toml").write_text('api = "films.yaml"\n')
-    (project / "below").mkdir()
-    monkeypatch.chdir(project / "below")
-
-    assert atc("check", "../program.py").exit_code == 0
-
-
-def test_no_file_above_the_home_folder_is_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file above the user's home is somebody else's."""
-    (project / "atc.toml").write_text("broken")
+@pytest.mark.parametrize(("home", "text"), [("", 'api = "films.yaml"'), ("user", "broken")])
+def test_the_file_above_is_found(project: Path, monkeypatch: pytest.MonkeyPatch, home: str, text: str) -> None:
+    """From a folder below, the same file is used, and its paths start there; none above the user's home is read."""
+    (project / "atc.toml").write_text(text)
     (project / "user" / "work").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(project / "user"))
+    monkeypatch.setenv("HOME", str(project / home))
     monkeypatch.chdir(project / "user" / "work")
 
-    assert atc("check", "../../program.py", "--api", "../../films.yaml").exit_code == 0
+    assert atc("check", "../../program.py", *(("--api", "../../films.yaml") if home else ())).exit_code == 0
 
 
 def test_command_line_environment_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +187,8 @@ def stranger(project: Path) -> Iterator[Path]:
         ('api = "films.yaml"\nauth = "bearer:env:GITHUB_TOKEN"', "signs in with bearer:env:GITHUB_TOKEN at "),
         ('api = "films.yaml"\nwrites = "allow"', "sends writes without asking"),
         ('api = "films.yaml"\nallow = ["https://evil.example"]', "lets programs reach https://evil.example"),
+        # A journal names a service, credentials and the writes policy.
+        ('[solve]\nresume = "program.py"', "goes on with"),
     ],
 )
 def test_a_file_is_not_trusted_with_what_could_do_harm(
@@ -210,7 +197,7 @@ def test_a_file_is_not_trusted_with_what_could_do_harm(
     """Where nobody can be asked it is refused before anything ran; the message says how to agree."""
     monkeypatch.setenv("GITHUB_TOKEN", "a-secret-of-mine")
     (stranger / "atc.toml").write_text(text)
-    result = atc("run", "program.py")
+    result = atc(*(("solve",) if "[solve]" in text else ("run", "program.py")))
 
     assert result.exit_code == 2
     assert announced in result.stderr
@@ -239,25 +226,6 @@ def test_a_file_does_not_choose_where_credentials_of_the_command_line_go(
     assert result.exit_code == 2
     assert "sends your credentials to " in result.stderr and destination in result.stderr
     assert "has not been trusted with that" in result.stderr
-
-
-def test_a_journal_of_the_folder_is_not_gone_on_with(project: Path) -> None:
-    """A journal names a service, credentials and the writes policy, so a file that names one is not trusted either."""
-    (project / "there.journal").write_text("")
-    (project / "atc.toml").write_text('[solve]\nresume = "there.journal"\n')
-    result = atc("solve")
-
-    assert (result.exit_code, "goes on with" in result.stderr) == (2, True)
-    assert "has not been trusted with that" in result.stderr
-
-
-def test_a_file_that_writes_elsewhere_is_not_trusted(project: Path, tmp_path: Path) -> None:
-    """Files of the user's are not overwritten because a folder's file says so."""
-    (project / "atc.toml").write_text(f'api = "films.yaml"\n[solve]\nsimulate = true\nout = "{tmp_path / "profile"}"\n')
-
-    result = atc("solve", "Which film?", "--model", "replay:none")
-    assert f"--out writes {tmp_path / 'profile'}" in result.stderr
-    assert result.exit_code == 2
 
 
 def test_agreement_at_the_terminal_is_remembered(stranger: Path) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from atc.apps.cli import main
+from tests.atc_command import atc
 
 
 @pytest.fixture(autouse=True)
@@ -21,11 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ATC_CONFIG")
     monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
     return tmp_path
-
-
-def atc(*arguments: str | Path) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def document(**parts: Any) -> dict[str, Any]:

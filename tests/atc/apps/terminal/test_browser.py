@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from textual.pilot import Pilot
 from textual.widgets import DataTable, TabPane
 
-from atc.apps.cli import main
 from atc.apps.tui.browser import SolutionBrowser
-from atc.apps.tui.response_tree import CallTree
+from atc.apps.tui.detail import CallTree
 from atc.files import write_json
 from atc.solution import Solution
 from docs.pictures import PICTURES, solved
 from tests.atc.apps.terminal.pty_screen import PtyScreen
+from tests.atc_command import ATC, atc
 
-ATC = str(Path(sys.executable).with_name("atc"))
 EVIL = "\x1b[2J[red]Who?[/red] [@click=app.quit]quit[/]"
 
 
@@ -92,12 +89,25 @@ def shown(pilot: Pilot[None]) -> str:
 
 @pytest.mark.anyio
 async def test_a_folder_is_listed(folder: Path) -> None:
-    """Solutions and tasks of runs with their figures; damaged files with the reason; settings are no solutions."""
-    async with SolutionBrowser(folder).run_test(size=(80, 24)) as pilot:
+    """Solutions and tasks of runs with their figures; damaged files with the reason; settings are no solutions. Words
+    of question, status, standing or file choose rows; `s` sorts by the next column; escape ends the filter."""
+    app = SolutionBrowser(folder)
+    async with app.run_test(size=(80, 24)) as pilot:
         listed = await loaded(pilot)
         while "q Quit" not in shown(pilot):  # the footer is drawn a moment later
             await pilot.pause(0.02)
         screen = shown(pilot)
+        await pilot.press("slash", *"answered t1")
+        while app.filter_words != "answered t1":
+            await pilot.pause(0.02)
+        filtered = rows(app)
+        await pilot.press("escape")
+        while app.filter_words:
+            await pilot.pause(0.02)
+        unfiltered = rows(app)
+        await pilot.press("s")
+        await pilot.pause()
+        by_question = rows(app)
 
     assert [row[:5] for row in listed] == [
         ["Who directed The Silent Harbor?", "answered", "supported", "2", "4"],
@@ -109,12 +119,14 @@ async def test_a_folder_is_listed(folder: Path) -> None:
     assert "answer.json" in screen, "the file at the cursor"
     assert "⏎ Open  q Quit  / Filter  s Sort" in screen
     assert max(map(len, screen.splitlines())) <= 80
+    assert ([row[0] for row in filtered], unfiltered) == (["Which film is it?"], listed)
+    assert [row[0][:9] for row in by_question] == ["is no JSO", "Which fil", "Who direc"]
 
 
 @pytest.mark.anyio
 async def test_an_opened_solution(folder: Path) -> None:
     """Answer, evidence, data flow and figures first; then attempts with the faulty line, the diff and the tool to
-    blame."""
+    blame; then calls with their responses folded, of which each level is opened with enter."""
     async with SolutionBrowser(folder).run_test(size=(100, 40)) as pilot:
         await loaded(pilot)
         await opened(pilot)
@@ -122,6 +134,17 @@ async def test_an_opened_solution(folder: Path) -> None:
         await pilot.press("2")
         await pilot.pause()
         attempts = shown(pilot)
+        await pilot.press("3")
+        await pilot.pause()
+        folded = shown(pilot)
+        tree = pilot.app.screen.query_one(CallTree)
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        for label in ("response", "films", "[0]"):
+            node = next(node for node in tree._tree_nodes.values() if str(node.label).startswith(label))
+            node.expand()
+            await pilot.pause()
+        unfolded = shown(pilot)
         await pilot.press("escape")
         await pilot.pause()
         back = shown(pilot)
@@ -135,49 +158,10 @@ async def test_an_opened_solution(folder: Path) -> None:
     assert 'to blame: GET_films_filmId_credits at ["crew"]' in attempts
     assert '+ names = [person["name"] for person in credits["crew"] if person["job"] == "Director"]' in attempts
     assert "program 2 · after GET_films_filmId_credits: what failed came from its response" in attempts
-    assert "2 solutions" in back
-
-
-@pytest.mark.anyio
-async def test_calls_open_down_to_a_value(folder: Path) -> None:
-    """Responses are folded; each level is opened with enter."""
-    async with SolutionBrowser(folder).run_test(size=(100, 40)) as pilot:
-        await loaded(pilot)
-        await opened(pilot)
-        await pilot.press("3")
-        await pilot.pause()
-        folded = shown(pilot)
-        tree = pilot.app.screen.query_one(CallTree)
-        await pilot.press("down", "enter")
-        await pilot.pause()
-        for label in ("response", "films", "[0]"):
-            node = next(node for node in tree._tree_nodes.values() if str(node.label).startswith(label))
-            node.expand()
-            await pilot.pause()
-        unfolded = shown(pilot)
-
     assert 'GET_films(query="The Silent Harbor")  line 1' in folded
     assert "filmId" not in folded.replace("GET_films_filmId_credits(filmId=", "")
     assert "filmId: 41" in unfolded
-
-
-@pytest.mark.anyio
-async def test_filter_and_sort(folder: Path) -> None:
-    """Words of question, status, standing or file choose rows; `s` sorts by the next column; escape ends the filter."""
-    app = SolutionBrowser(folder)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await loaded(pilot)
-        await pilot.press("slash", *"answered t1")
-        while app.filter_words != "answered t1":
-            await pilot.pause(0.02)
-        assert [row[0] for row in rows(app)] == ["Which film is it?"]
-        await pilot.press("escape")
-        while app.filter_words:
-            await pilot.pause(0.02)
-        assert len(rows(app)) == 3
-        await pilot.press("s")
-        await pilot.pause()
-        assert [row[0][:9] for row in rows(app)] == ["is no JSO", "Which fil", "Who direc"]
+    assert "2 solutions" in back
 
 
 @pytest.mark.anyio
@@ -211,15 +195,17 @@ async def test_nothing_from_a_file_drives_the_terminal(tmp_path: Path, repaired:
         await loaded(pilot)
         screens = [shown(pilot)]
         await opened(pilot)
-        for key in ("1", "2", "3"):
+        screens.append(shown(pilot))
+        for key in ("2", "3"):
             await pilot.press(key)
             await pilot.pause()
-            tree = pilot.app.screen.query_one(CallTree)
-            for _ in range(4):
-                for node in list(tree._tree_nodes.values()):
-                    node.expand()
-                await pilot.pause()
             screens.append(shown(pilot))
+        tree = pilot.app.screen.query_one(CallTree)
+        for _ in range(4):
+            for node in list(tree._tree_nodes.values()):
+                node.expand()
+            await pilot.pause()
+        screens.append(shown(pilot))
 
     assert all("␛[2J[red]Who?[/red]" in screen for screen in screens)
     assert "[red]a.json" in screens[0]
@@ -228,7 +214,7 @@ async def test_nothing_from_a_file_drives_the_terminal(tmp_path: Path, repaired:
 
 def test_without_a_terminal_it_says_so(tmp_path: Path) -> None:
     """Where nothing can be drawn the command ends with 2 and names another one."""
-    result = CliRunner().invoke(main, ["tui", str(tmp_path)])
+    result = atc("tui", tmp_path)
 
     assert result.exit_code == 2
     assert "atc tui needs a terminal that can move its cursor; elsewhere `atc trace FILE`" in result.stderr

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.atc.apps.terminal.pty_screen import PtyScreen
+from tests.atc_command import ATC, QUESTION
 from tests.local_api import Answer, LocalAPI, Received, document
 
-ATC = str(Path(sys.executable).with_name("atc"))
-QUESTION = "Who directed The Long Tide?"
 WRONG = """film = GET_search_film(query="The Long Tide")["results"][99]
 crew = GET_film_film_id_credits(film_id=film["id"])["crew"]
 print([person["name"] for person in crew if person["job"] == "Director"][0])
@@ -29,7 +27,7 @@ def solve(films: Path, *options: str) -> list[str]:
 def test_a_revision_is_a_diff_with_the_tool_to_blame(films: Path, endpoint: Callable[..., None]) -> None:
     """On 80x24 without colours: the failing line is marked, and the second program shows what changed and why. No other
     screen is opened, so that the solve can be scrolled back to, over ssh too; the cursor is back."""
-    endpoint(WRONG, RIGHT)
+    endpoint(WRONG, RIGHT.replace("print(", 'print("\x1b]0;owned\x07", '))
     with PtyScreen(solve(films), env={"NO_COLOR": "1"}) as screen:
         assert screen.finish() == 0
         screen_text = screen.scrolled
@@ -41,6 +39,9 @@ def test_a_revision_is_a_diff_with_the_tool_to_blame(films: Path, endpoint: Call
     assert any("data flow: GET_search_film → results[0].id to" in line for line in screen_text)
     assert screen_text.index(next(line for line in screen_text if line.startswith("answer ─"))) < len(screen_text) - 3
     assert any(line.startswith("answered · 1 reflection · 3 calls") for line in screen_text)
+    bold = "\x1b[1m␛]0;owned␇".encode()
+    assert screen.sent.count(bold) == 1, "the answer is the one line in bold; frames may show the output, too"
+    assert b"\x1b]0;owned" not in screen.sent, "what a program prints cannot drive the terminal"
     assert not COLOUR.search(screen.sent)
     assert b"\x1b[?1049h" not in screen.sent and b"\x1b[2J" not in screen.sent
     assert screen.sent.rindex(b"\x1b[?25h") > screen.sent.rindex(b"\x1b[?25l")
@@ -57,19 +58,6 @@ def test_a_terminal_that_cannot_move_its_cursor(films: Path, endpoint: Callable[
     assert b'    - film = GET_search_film(query="The Long Tide")["results"][99]\r\n' in screen.sent
     assert "    + film" in screen.sent.decode()
     assert "data flow: GET_search_film → results[0].id" in screen.sent.decode()
-
-
-def test_narrow(films: Path, endpoint: Callable[..., None]) -> None:
-    """30 columns and 10 lines are enough for the whole way to the answer."""
-    endpoint(WRONG, RIGHT)
-    with PtyScreen(solve(films), columns=30, lines=10) as screen:
-        assert screen.finish() == 0
-        screen_text = screen.scrolled
-
-    words = "".join("".join(line.split()) for line in screen_text)
-    assert "toblame:GET_search_film" in words
-    assert "answered·1reflection" in words
-    assert sum(line.startswith("program 1") for line in screen_text) == 1, "the moving part left nothing behind"
 
 
 def test_the_running_line_and_a_smaller_window(endpoint: Callable[..., None], tmp_path: Path) -> None:

@@ -1,19 +1,27 @@
-"""What a user sees of a solve: the same events on a wide terminal, a narrow one, one without colours, and in a log."""
+"""What a user sees of a solve: the same events on a wide terminal, a narrow one, one without colours, and in a log.
+
+The moving part tells of calls under way; a program is listed, or the diff to the one before it.
+"""
 
 from __future__ import annotations
 
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import get_args, get_type_hints
 
+import pyte
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from atc.apps.tui import open_view
+from atc.apps.tui.attempt import revision_code, revision_lines
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
-from atc.apps.tui.parts import attribution_text
+from atc.apps.tui.parts import attribution_text, flow_lines
+from atc.diagnosis.provenance import ArgumentFlow
 from atc.events import (
+    CallBegan,
     CallMade,
     Event,
     FaultFound,
@@ -40,8 +48,11 @@ CREDITS = CallRecord(
     1, "GET_film_film_id_credits", "GET", "http://api/film/7", {"film_id": 7}, 2, 200, 4.0, 1, "function"
 )
 FAULT = Fault("run", "KeyError", "'uid'", 2, '  2 > print(...films[0]["uid"]...)')
+BEFORE = "films = GET_films()\nprint(films[0]['uid'])\n"
+AFTER = "films = GET_films()\nprint(films[0]['id'])\n"
 BLAME = Attribution("GET_search_film", 0, '[0]["uid"]', "data", ("GET_search_film",))
-ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+CUT_OFF = Run("limit", "", "", None, (), Resources(0, 0, 0, 0), "wall")
+NUMBERED = "".join(f"GET_film({line})\n" for line in range(1, 10))
 
 
 def run_of(*calls: CallRecord, stdout: str = "", error: ProgramError | None = None) -> Run:
@@ -74,10 +85,10 @@ def repaired(answer: str = "Denis Villeneuve") -> list[Event]:
     ]
 
 
-def live(events: list[Event]) -> str:
+def live(events: list[Event], width: int = 100, height: int = 30) -> str:
     """All that the live view sends to a terminal."""
     sent = io.StringIO()
-    console = Console(file=sent, force_terminal=True, width=100, height=30, color_system="truecolor")
+    console = Console(file=sent, force_terminal=True, width=width, height=height, color_system="truecolor")
     with LiveView(console) as view:
         for event in events:
             view(event)
@@ -104,49 +115,27 @@ def test_live_view_shows_the_way_to_the_answer() -> None:
     assert "5.6 s (model 5.0, run 0.5)" in screen.replace("\n", "")
 
 
+def test_narrow() -> None:
+    """30 columns and 10 lines are enough for the whole way to the answer."""
+    screen = pyte.HistoryScreen(30, 10, history=1000, ratio=1.0)
+    pyte.Stream(screen).feed(live(repaired(), width=30, height=10).replace("\n", "\r\n"))
+    above = ["".join(row[column].data for column in sorted(row)).rstrip() for row in screen.history.top]
+    lines = [*above, *(line.rstrip() for line in screen.display)]
+
+    words = "".join("".join(line.split()) for line in lines)
+    assert "toblame:GET_search_film" in words
+    assert "answered·1reflection" in words
+    assert sum(line.startswith("program 1") for line in lines) == 1, "the moving part left nothing behind"
+
+
 def test_a_long_program_does_not_outgrow_the_terminal() -> None:
     """While a program runs, the moving part is never taller than the terminal."""
     program = "\n".join(f"a{number} = 'a line that is wider than the terminal'" for number in range(200))
-    started: list[Event] = [
-        SolveStarted("q", ()),
-        ModelWaiting(1),
-        ProgramWritten(1, program, Usage()),
-        CallMade(1, SEARCH),
-    ]
-    console = Console(file=io.StringIO(), force_terminal=True, width=40, height=20)
-    view = LiveView(console)
-    for event in started:
-        view(event)
-    with console.capture() as capture:
-        console.print(view.moving())
+    events = (SolveStarted("q", ()), ModelWaiting(1), ProgramWritten(1, program, Usage()), CallMade(1, SEARCH))
+    lines = drawn(view_of(*events, height=20).moving(), width=40)
 
-    assert len(capture.get().splitlines()) <= 20
-    assert "GET_search_film" in capture.get().splitlines()[-1]
-
-
-def test_nothing_from_outside_drives_the_terminal() -> None:
-    """Escape sequences in the query, in tool text, in an error or in the answer arrive as signs, not as commands."""
-    evil = CallRecord(0, None, "GET", f"http://api/{ESCAPE}", {}, 1, None, 1.0, 1, "requests", error=ESCAPE)
-    solution = Solution(ESCAPE, "answered", ESCAPE, (), (ESCAPE,), Usage(), {"total": 1.0}, {})
-    events: list[Event] = [
-        SolveStarted(ESCAPE, (ESCAPE,)),
-        ModelWaiting(1),
-        ProgramWritten(1, f"print('{ESCAPE}')", Usage()),
-        CallMade(1, evil),
-        OutputPrinted(1, "stdout", ESCAPE),
-        FaultFound(1, Fault("run", "Error", ESCAPE, 1, ESCAPE), Attribution(ESCAPE, 0, ESCAPE, "call", (ESCAPE,))),
-        SolveEnded(solution),
-    ]
-    written: list[str] = []
-    lines = LineView(written.append, verbose=True)
-    for event in events:
-        lines(event)
-    sent = live(events)
-
-    assert "\x1b[2J" not in sent and "\x1b]0" not in sent and "\x07" not in sent
-    assert "␛[2J" in sent
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", "".join(written))
-    assert sum("␛[2J" in line for line in written) >= 6
+    assert len(lines) <= 20
+    assert "GET_search_film" in lines[-1]
 
 
 def test_plain_lines_tell_the_same() -> None:
@@ -165,20 +154,29 @@ def test_plain_lines_tell_the_same() -> None:
     assert not any("films[0]" in line and "print(GET" in line for line in written)
 
 
-def moving(*events: Event) -> str:
-    """What moves on a terminal after these events."""
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=12, record=True)
-    view = LiveView(console)
+def view_of(*events: Event, height: int = 24) -> LiveView:
+    view = LiveView(Console(file=io.StringIO(), force_terminal=True, width=80, height=height))
     for event in events:
         view(event)
-    console.print(view.moving())
-    return console.export_text()
+    return view
+
+
+def moving(*events: Event, height: int = 24) -> str:
+    """What moves on a terminal after these events, as text."""
+    return "\n".join(drawn(view_of(*events, height=height).moving()))
+
+
+def drawn(part: RenderableType, width: int = 80) -> list[str]:
+    """The lines on a terminal without colours."""
+    console = Console(file=io.StringIO(), width=width, record=True)
+    console.print(part)
+    return console.export_text().splitlines()
 
 
 def test_live_view_shows_what_the_model_writes() -> None:
     """The text appears as it comes, its last lines where it is long; it cannot act on the terminal."""
     text = "".join(f"line_{number} = {number}\n" for number in range(40)) + "print(\x1b[2J"
-    screen = moving(ModelWaiting(1), ModelProgress(1, Progress(1749, 1749, text, 0.0)))
+    screen = moving(ModelWaiting(1), ModelProgress(1, Progress(1749, 1749, text, 0.0)), height=12)
 
     assert "the model writes" in screen
     assert "line_39 = 39" in screen
@@ -229,3 +227,86 @@ def test_every_kind_of_evidence_has_words(how: str) -> None:
     text = attribution_text(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
 
     assert "GET_films" in str(text)
+
+
+RUNNING = (ModelWaiting(1), ProgramWritten(1, NUMBERED, Usage(1200, 34, 0, 1, 1.0)))
+
+
+def call(index: int, tool: str = "GET_film") -> CallRecord:
+    url = f"http://api/{index}"
+    return CallRecord(index, tool, "GET", url, {"id": index}, index + 1, 200, 1.0, 1, "function")
+
+
+def test_the_line_of_a_call_is_marked() -> None:
+    """A call under way is named with its line; afterwards the mark stays there until the next call."""
+    began = CallBegan(1, 0, "GET_film", 3)
+    pending, answered = moving(*RUNNING, began), moving(*RUNNING, began, CallMade(1, call(0)))
+
+    assert "line 3: GET_film is called · " in pending and "1,234 tokens so far" in pending
+    assert "❱ 3 GET_film(3)" in pending
+    assert "the program runs" in answered
+    assert "❱ 3 GET_film(3)" in answered
+
+
+@pytest.mark.parametrize(
+    ("events", "status"),
+    [
+        ([*(CallBegan(1, number, "GET_film", 3 + number) for number in range(4)), CallMade(1, call(3))], "and 2 more"),
+        ([CallBegan(1, 0, None, None)], "a request is sent"),
+        ([CallBegan(1, 0, "GET_film", 3), RunEnded(1, CUT_OFF)], "looking at how it went"),
+    ],
+)
+def test_what_is_going_on(events: list[Event], status: str) -> None:
+    """Calls side by side are counted, a URL is no tool, and a call that was cut off is not named any more."""
+    assert status in moving(*RUNNING, *events)
+
+
+def test_calls_from_many_threads_are_all_there() -> None:
+    """A program that calls side by side loses none of its calls on the screen."""
+    view = view_of(*RUNNING)
+    with ThreadPoolExecutor(8) as threads:
+        for _ in threads.map(lambda number: view(CallMade(1, call(number))), range(400)):
+            pass
+
+    assert len(view._turn.calls) == 400
+
+
+def test_a_revision_shows_what_changed() -> None:
+    """Lines that were removed and added have a sign each, and those that stayed have none."""
+    lines = ["  films = GET_films()", "- print(films[0]['uid'])", "+ print(films[0]['id'])"]
+
+    assert revision_lines(BEFORE, AFTER) == lines
+    assert [line.rstrip() for line in drawn(revision_code(BEFORE, AFTER, failed=2))] == lines
+
+
+def test_a_long_revision_leaves_out_what_stayed() -> None:
+    """Three lines around a change are enough of a long program; the line numbers stand for the others."""
+    lines = [f"a{number} = {number}" for number in range(1, 60)]
+    changed = [*lines[:29], "a30 = 0", *lines[30:]]
+
+    assert revision_lines("\n".join(lines), "\n".join(changed)) == [
+        "@@ -27,7 +27,7 @@",
+        *(f"  {line}" for line in lines[26:29]),
+        "- a30 = 30",
+        "+ a30 = 0",
+        *(f"  {line}" for line in lines[30:33]),
+    ]
+
+
+@pytest.mark.parametrize("after", ["x = 1\ny = 2\n", BEFORE])
+def test_a_program_that_stands_alone(after: str) -> None:
+    """One that has nothing in common with the program before it, or is the same, is shown with line numbers."""
+    assert revision_lines(BEFORE, after) == after.splitlines()
+    assert [line.split(maxsplit=1)[0] for line in drawn(revision_code(BEFORE, after))] == ["1", "2"]
+
+
+def test_the_data_flow_of_a_loop_is_one_line() -> None:
+    """Calls that are fed alike are counted; a single one keeps its place in the list."""
+    run = run_of(call(0, "GET_films"), *(call(number, "GET_credits") for number in (1, 2, 3)))
+    flow = [ArgumentFlow(n, "film_id", "response", 0, ("films", n, "id")) for n in (1, 2, 3)]
+    attempts = (Attempt("", "done", run, None, None),)
+    solution = Solution("q", "answered", "a", attempts, (), Usage(), {}, {}, flow=tuple(flow))
+    single = Solution("q", "answered", "a", attempts, (), Usage(), {}, {}, flow=tuple(flow[:1]))
+
+    assert flow_lines(solution) == ["data flow: GET_films → films[*].id to GET_credits(film_id), 3 times"]
+    assert flow_lines(single) == ["data flow: GET_films → films[1].id to GET_credits(film_id)"]

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from atc import Agent
-from atc.apps.cli import main
+from atc.models.base import Usage
+from atc.solution import Solution
+from tests.atc_command import atc
 from tests.benchmarks.report_runs import task, write_run
 from tests.browser import Browser, open_browser
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
-EVIL = '</pre><script>document.title="owned"</script><img src=x onerror="document.title=1">'
 CRASH = 'cities = GET_cities(query="Oslo")["results"]\nprint(cities[5]["name"])'
 GOOD = """cities = GET_cities(query="Oslo")["results"]
 city = GET_cities_city_id(city_id=cities[0]["id"])
@@ -25,11 +26,11 @@ print(city["name"], city["population"])
 QUESTION = "How many people live in Oslo?"
 
 
-def trace(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["trace", *map(str, arguments)])
+def trace(*arguments: str | Path) -> Result:
+    return atc("trace", *arguments)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def weather() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
         api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "note": "in the north"}]})
@@ -52,11 +53,12 @@ def browser() -> Iterator[Browser]:
         yield window
 
 
-@pytest.fixture
-def page(weather: LocalAPI, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def page(weather: LocalAPI, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a solve whose first program fails."""
-    page = tmp_path / "page.html"
-    result = trace(solved(weather, tmp_path, CRASH, GOOD), "-o", page)
+    folder = tmp_path_factory.mktemp("page")
+    page = folder / "page.html"
+    result = trace(solved(weather, folder, CRASH, GOOD), "-o", page)
     assert (result.exit_code, result.stderr) == (0, f"atc: wrote {page}\n")
     return page
 
@@ -89,26 +91,6 @@ def test_the_page_in_a_browser(page: Path, browser: Browser) -> None:
     browser.click("a.at[href='#s-a1-c1']")
     assert browser.count("tr#s-a1-c1:target") == 1
     assert browser.logged() == []
-
-
-@pytest.mark.browser
-def test_a_reply_that_is_markup_does_nothing(weather: LocalAPI, tmp_path: Path, browser: Browser) -> None:
-    """Replies, programs, errors and answers are text; nothing of them runs, loads or ends the page's elements."""
-    weather.answer("GET", "/cities", {EVIL: [{"name": EVIL, "\u202ex": "\x1b[2J"}]})
-    weather.answer("GET", "/alerts", {"message": EVIL}, status=422)
-    failing = f"print(GET_cities(query={EVIL!r}))\nraise ValueError({EVIL!r})"
-    printing = f"reply = GET_cities(query='Oslo')\nprint(list(reply)[0], {EVIL!r})"
-    file = solved(weather, tmp_path, failing, "GET_alerts()", printing)
-    trace(file, "-o", tmp_path / "page.html")
-    browser.open(tmp_path / "page.html")
-
-    assert browser.count("script, img") == 0
-    assert EVIL in browser.text(".answer")
-    browser.click(".calls details summary")
-    assert EVIL in browser.text(".calls details").replace('\\"', '"')
-    assert browser.run("return document.title") == "atc trace"
-    assert browser.logged() == []
-    assert "\u202e" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.browser
@@ -165,3 +147,11 @@ def test_what_is_no_solution_is_told(tmp_path: Path) -> None:
         assert "Traceback" not in result.stderr
     assert not (tmp_path / "page.html").exists()
     assert run.is_dir()
+
+
+def test_a_notebook_shows_names_and_answers_as_text() -> None:
+    """Also the status and the names of tools, which come from elsewhere."""
+    tag = "<script>alert(1)</script>"
+    page = Solution(tag, "failed", None, (), (tag,), Usage(), {"total": 1.0}, {}, message=tag)._repr_html_()
+
+    assert "<script" not in page

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,8 @@ from atc.apps.cli import main
 from atc.apps.tracing import SpanSink
 from atc.models.openai_compatible import Endpoint
 from tests.chat_endpoint import serve, tool_call
-from tests.local_api import LocalAPI
+from tests.json_server import listening
+from tests.local_api import LocalAPI, document
 from tests.scripted import ScriptedModel
 
 SECRET = "s3cr3t-t0ken"
@@ -247,25 +248,12 @@ def collector(status: int) -> Iterator[tuple[str, list[ExportTraceServiceRequest
             self.send_response(status)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", requests
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as url:
+        yield url, requests
 
 
 def run_solve(weather: LocalAPI, tmp_path: Path, *options: str) -> tuple[int, str, str]:
     """`atc solve` on the API with an endpoint that is set up; exit code, stdout and stderr."""
-    from tests.local_api import document
-
     (tmp_path / "api.json").write_text(json.dumps(document(weather.url)))
     place = ["--api", str(tmp_path / "api.json"), "--base-url", weather.url, "--auth", "bearer:env:TOKEN"]
     result = CliRunner().invoke(main, ["solve", "Which city?", *place, "--model", "openai:scripted", *options])
