@@ -10,54 +10,39 @@ from protocols import Protocol
 from protocols.errors import UsageError
 from sandbox import Limits, Sandbox
 from sandbox.egress.write_plan import WriteLedger, WritePlan
-from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, solved
+from tests.atc.exact.planned_orders import ORDER, Approval, Shop, solved
 from tests.local_api import PREFIX, Answer, LocalAPI
 from tests.scripted import ScriptedModel
-
-
-def origins(plan: WritePlan) -> list[list[tuple[str, str, int | None, tuple[str | int, ...]]]]:
-    """Where the values of each write come from: name, origin, source and path."""
-    return [
-        [(str(value.place[0]), value.origin, value.source, value.path) for value in write.values]
-        for write in plan.writes
-    ]
-
 
 # --- One list, one yes
 
 
-def test_an_id_that_one_write_creates_is_used_by_the_next(shop: Shop) -> None:
-    """The question shows a made-up id and where it comes from; what is sent has the id of the real order."""
+@pytest.mark.parametrize("style", ["function", "requests"])
+def test_an_id_that_one_write_creates_is_used_by_the_next(shop: Shop, style: str) -> None:
+    """The question shows a made-up id and where it comes from; what is sent has the id of the real order. The same by
+    `requests`, where the id is a part of the URL."""
+    by_requests = f"""import requests
+order = requests.post({shop.api.url!r} + "/orders", json={{"customer": "Ada"}}).json()
+body = {{"sku": "A1", "quantity": 2, "of": {{"order": order["id"]}}}}
+line = requests.post({shop.api.url!r} + f"/orders/{{order['id']}}/lines", json=body).json()
+print(order["id"], line["sku"])
+"""
     approval = Approval()
-    solution = solved(shop, ORDER, approval=approval)
+    solution = solved(shop, ORDER if style == "function" else by_requests, approval=approval)
 
     assert (solution.answer, shop.sent()) == ("4711 A1", ["POST /orders", "POST /orders/4711/lines"])
     assert shop.api.requests[1].json() == {"sku": "A1", "quantity": 2, "of": {"order": 4711}}
     assert approval.asked == [["POST_orders", "POST_orders_order_id_lines"]]
-    assert origins(approval.plans[0]) == [
-        [("customer", "question", None, ())],
-        [
-            ("order_id", "write", 1, ("id",)),
-            ("sku", "question", None, ()),
-            ("quantity", "question", None, ()),
-            ("of", "write", 1, ("id",)),
-        ],
+    made_up = ("write", 1, ("id",))
+    assert [
+        [(value.origin, value.source, value.path) for value in write.values] for write in approval.plans[0].writes
+    ] == [
+        [("question", None, ())],
+        [made_up, ("question", None, ()), ("question", None, ()), made_up],
     ]
     assert solution.write_plan is not None
     assert [write.state for write in solution.write_plan.writes] == ["done", "done"]
     assert [call.simulated for call in solution.calls] == [False, False]
-
-
-def test_a_request_may_use_it_too(shop: Shop) -> None:
-    """The same by `requests`, where the id is a part of the URL."""
-    program = f"""import requests
-order = requests.post({shop.api.url!r} + "/orders", json={{"customer": "Ada"}}).json()
-reply = requests.post({shop.api.url!r} + f"/orders/{{order['id']}}/lines", json={{"sku": "A1", "quantity": 2}})
-print(order["id"], reply.json()["sku"])
-"""
-    solution = solved(shop, program, approval=Approval())
-
-    assert (solution.answer, shop.sent()) == ("4711 A1", ["POST /orders", "POST /orders/4711/lines"])
 
 
 def test_without_writes_nobody_is_asked(shop: Shop) -> None:
@@ -135,56 +120,43 @@ def test_a_read_after_a_withheld_write_is_uncertain(shop: Shop) -> None:
 # --- A repaired program
 
 
-def test_a_repaired_program_is_asked_about_its_further_write_only(shop: Shop) -> None:
-    """The first write was done and is replayed; of the new plan only the one that nobody approved is asked."""
-    shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={}))
-    first = 'order = POST_orders(customer="Ada")\nprint(order["id"], GET_stock()["count"])'
-    second = """order = POST_orders(customer="Ada")
-POST_orders_order_id_lines(order_id=order["id"], sku="A1", quantity=2)
-print(order["id"])
-"""
-    approval = Approval()
-    solution = solved(shop, first, second, approval=approval)
-
-    assert (solution.answer, shop.sent("POST")) == ("4711", ["POST /orders", "POST /orders/4711/lines"])
-    assert approval.asked == [["POST_orders"], ["POST_orders_order_id_lines"]]
-    assert [write.state for write in approval.plans[1].writes] == ["done", "new"]
-    assert [call.replayed for call in solution.calls] == [True, False]
+LINE = 'POST_orders_order_id_lines(order_id=order["id"], sku="A1", quantity=2)\nprint(order["id"])'
+FIRST = 'order = POST_orders(customer="Ada")\nprint(order["id"], GET_stock()["count"])'
 
 
-def test_a_repaired_program_without_further_writes_is_not_asked(shop: Shop) -> None:
-    """What is left of the approved plan is sent without a second question."""
-    shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={}))
-    line = 'POST_orders_order_id_lines(order_id=order["id"], sku="A1", quantity=2)\nprint(order["id"])'
-    first = f'order = POST_orders(customer="Ada")\nGET_stock()["count"]\n{line}'
-    approval = Approval()
-    solution = solved(shop, first, f'order = POST_orders(customer="Ada")\n{line}', approval=approval)
-
-    assert (solution.answer, shop.sent("POST")) == ("4711", ["POST /orders", "POST /orders/4711/lines"])
-    assert len(approval.plans) == 1
-
-
-def test_a_no_to_the_further_write_keeps_what_was_done(shop: Shop) -> None:
-    """The solution tells which writes were done, and which were not."""
+@pytest.mark.parametrize(
+    ("first", "yes", "asked", "states"),
+    [
+        (FIRST, True, [["POST_orders"], ["POST_orders_order_id_lines"]], ["done", "done"]),
+        (FIRST, False, [["POST_orders"], ["POST_orders_order_id_lines"]], ["done", "new"]),
+        (
+            f'order = POST_orders(customer="Ada")\nGET_stock()["count"]\n{LINE}',
+            False,
+            [["POST_orders", "POST_orders_order_id_lines"]],
+            ["done", "done"],
+        ),
+    ],
+    ids=["a further write", "a no to it", "no further write"],
+)
+def test_a_repaired_program_is_asked_about_its_further_writes_only(
+    shop: Shop, first: str, yes: bool, asked: list[list[str]], states: list[str]
+) -> None:
+    """The first write was done and is replayed; of the new plan only what nobody approved is asked. A no to it keeps
+    what was done, and the solution tells which writes that was."""
     shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={}))
     approval = Approval()
 
     def confirm(plan: WritePlan) -> bool:
-        return approval(plan) and len(approval.plans) == 1
+        return approval(plan) and (yes or len(approval.plans) == 1)
 
-    first = 'order = POST_orders(customer="Ada")\nprint(order["id"], GET_stock()["count"])'
-    with Agent(
-        shop.protocol,
-        model=ScriptedModel(first, ORDER),
-        writes="plan",
-        confirm_plan=confirm,
-        mode="naive",
-        ablate=["check"],
-    ) as agent:
-        solution = agent.solve(QUESTION)
+    solution = solved(shop, first, f'order = POST_orders(customer="Ada")\n{LINE}', approval=confirm)
 
-    assert (solution.exit_code, shop.sent("POST")) == (3, ["POST /orders"])
-    assert [write.state for write in solution.write_plan.writes] == ["done", "new"]  # type: ignore[union-attr]
+    assert approval.asked == asked
+    assert solution.write_plan is not None
+    assert [write.state for write in solution.write_plan.writes] == states
+    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"][: states.count("done")]
+    if states[-1] == "done":
+        assert (solution.answer, [call.replayed for call in solution.calls]) == ("4711", [True, False])
 
 
 # --- What cannot be planned
