@@ -28,8 +28,7 @@ from sandbox.child.values import CLASS, Value, revived, value_class
 from sandbox.language import guards
 from sandbox.language.names import TRACKER
 from sandbox.language.shims import clock, modules, tasks
-from sandbox.language.shims.http_values import CaseInsensitiveDict
-from sandbox.language.shims.results import with_headers
+from sandbox.language.shims.http_values import CaseInsensitiveDict, with_headers
 from sandbox.language.shims.tasks import bind_to_call, call_index
 from sandbox.system import LINUX
 

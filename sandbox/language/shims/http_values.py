@@ -1,4 +1,9 @@
-"""The headers, cookies, responses and exceptions of `requests` as a program sees them."""
+"""The headers, cookies, responses and exceptions of `requests` as a program sees them.
+
+The results of functions that have the headers of their reply are as ordinary as any others, but for `headers`: their
+classes have the names of those that they extend, and `type(result)` is that one too (see sandbox.language.guards), so
+that a program which does not care sees no difference.
+"""
 
 # ruff: noqa: N818, SIM905 - the names are those of requests; word lists read better than quoted ones
 
@@ -6,6 +11,7 @@ from __future__ import annotations
 
 import json as _json
 
+from sandbox.language import guards
 from sandbox.language.shims.tasks import bind_to_call, call_index
 
 TYPE_CHECKING = False
@@ -14,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = ["ERRORS", "CaseInsensitiveDict", "PreparedRequest", "RequestsCookieJar", "Response", "cookies_for"]
-__all__ += ["HTTPAdapter", "HTTPBasicAuth", "RequestException"]
+__all__ += ["HTTPAdapter", "HTTPBasicAuth", "RequestException", "with_headers"]
 
 
 class RequestException(IOError):
@@ -372,3 +378,32 @@ def _links(header: str) -> list[dict[str, str]]:
             link[name.strip(" '\"")] = value.strip(" '\"")
         links.append(link)
     return links
+
+
+# Results of functions
+
+
+def _result_class(base: Any) -> Any:
+    class Result(base):  # type: ignore[misc]
+        @property
+        def headers(self) -> CaseInsensitiveDict:
+            """The headers of the reply; `result.headers["etag"]` and `["ETag"]` are the same."""
+            return CaseInsensitiveDict(vars(self).get("_headers", {}))
+
+    Result.__name__ = Result.__qualname__ = base.__name__
+    Result.__module__ = "builtins"
+    guards.shown_as[Result] = base
+    return Result
+
+
+_CLASSES: dict[type, Any] = {base: _result_class(base) for base in (dict, list, str, bytes, int, float)}
+
+
+def with_headers(value: object, headers: Mapping[str, str]) -> object:
+    """The result with its headers: an empty dict in the place of None; True and False cannot have any."""
+    kind = _CLASSES.get(dict if value is None else type(value))
+    if kind is None:
+        return value
+    result = kind() if value is None else kind(value)
+    vars(result)["_headers"] = dict(headers)
+    return result
