@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import html.entities
 import re
 from collections.abc import Iterable, Iterator
@@ -55,9 +54,19 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
     """`redact` for chunks of text in UTF-8, -16, -32 or Latin 1, also where a secret spans two chunks."""
+    return (part for part, _ in _cleaned(parts, credentials))
+
+
+def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
+    """True if `redact_stream` would change these bytes."""
+    return any(changed for _, changed in _cleaned(parts, credentials))
+
+
+def _cleaned(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[tuple[bytes, bool]]:
+    """Chunks without secrets, each with whether there was one in it."""
     chosen = _revealed(credentials)
     if not _usual_forms(chosen):
-        yield from parts
+        yield from ((part, False) for part in parts)
         return
     overlap = _max_length(chosen) - 1
     pending = b""
@@ -73,8 +82,9 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
         end = max(cut, safe, 0)
         clean.append(pending[cut:end])
         pending = pending[end:]
-        yield b"".join(clean)
-    yield _pattern_for(chosen, pending).sub(_masked, pending)
+        yield b"".join(clean), cut > 0
+    rest, count = _pattern_for(chosen, pending).subn(_masked, pending)
+    yield rest, count > 0
 
 
 def _masked(match: re.Match[bytes]) -> bytes:
@@ -84,20 +94,6 @@ def _masked(match: re.Match[bytes]) -> bytes:
         return _MASK.encode()
     width = 32 if zeros > len(match[0]) * 0.7 else 16
     return _MASK.encode(f"utf-{width}-{'be' if match[0][0] == 0 else 'le'}")
-
-
-def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
-    """True if `redact_stream` would change these bytes."""
-    original, redacted = hashlib.sha256(), hashlib.sha256()
-
-    def read() -> Iterator[bytes]:
-        for part in parts:
-            original.update(part)
-            yield part
-
-    for part in redact_stream(read(), credentials):
-        redacted.update(part)
-    return original.digest() != redacted.digest()
 
 
 class _SecretForm(NamedTuple):

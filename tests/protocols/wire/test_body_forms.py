@@ -22,17 +22,6 @@ def writes(content: Mapping[str, object], path: str = "/cards", **more: object) 
     return {path: {"post": operation}}
 
 
-def test_null_clears_a_nullable_property(run: Run, service: Service) -> None:
-    """`None` for a nullable property of a body is sent as null; what was not passed is not sent."""
-    properties = {name: {"type": "string", "nullable": True} for name in ("owner", "note")} | {"title": TEXT}
-    document = writes({"application/json": {"schema": {"type": "object", "properties": properties}}})
-
-    result = run(document, "POST_cards(owner=None, title=None)")
-
-    assert result.exit_code == 0, result.output
-    assert json.loads(service.arrived[0].body) == {"owner": None}
-
-
 def test_forms_have_brackets_where_the_document_asks_for_them(run: Run, service: Service) -> None:
     """Objects and lists with deepObject are written with their whole path, and without an encoding as JSON."""
     line = {"type": "object", "properties": {"sku": TEXT, "count": {"type": "integer"}}}
@@ -59,104 +48,87 @@ def test_forms_have_brackets_where_the_document_asks_for_them(run: Run, service:
     )
 
 
-def test_what_a_media_type_cannot_say_is_refused_by_name(run: Run, service: Service) -> None:
-    """A dict for a text, an empty list in a form: the argument is named, and nothing is sent."""
-    form = {"type": "object", "properties": {"tags": {"type": "array", "items": TEXT}}}
-    documents = writes({"text/plain": {"schema": {}}}, "/text")
-    documents |= writes({"application/x-www-form-urlencoded": {"schema": form}}, "/form")
+DAY = {**TEXT, "format": "date"}
+TIME = {**TEXT, "format": "date-time"}
+AT_TEN = "datetime(2024, 5, 1, 10, 30)"
+NULLABLE = {name: {"type": "string", "nullable": True} for name in ("owner", "note")} | {"title": TEXT}
+KIDS = {"kids": [{"day": "2024-05-01", "kids": [{"day": "2024-05-01"}]}]}
 
-    text = run(documents, "POST_text(body={'a': 1})")
-    empty = run(documents, "POST_form(tags=[])")
 
-    assert (text.exit_code, empty.exit_code) == (1, 1)
-    assert "POST_text(): body must be a text to be sent as text/plain" in text.stderr
-    assert "argument 'tags' is an empty list, which a form cannot say" in empty.stderr
-    assert service.arrived == []
+@pytest.mark.parametrize(
+    ("properties", "passed", "arrived"),
+    [
+        # None for a nullable property is null; what was not passed is not sent
+        (NULLABLE, "owner=None, title=None", {"owner": None}),
+        # A time without a zone is one of UTC, as `--now` is; the document's own example decides against its format
+        ({"at": DAY}, f"at={AT_TEN}", {"at": "2024-05-01"}),
+        ({"at": TIME}, f"at={AT_TEN}", {"at": "2024-05-01T10:30:00Z"}),
+        ({"at": TIME}, "at=datetime(2024, 5, 1).date()", {"at": "2024-05-01T00:00:00Z"}),
+        ({"at": TIME}, "at='2024-05-01T10:30:00+02:00'", {"at": "2024-05-01T10:30:00+02:00"}),
+        ({"at": {"type": "integer", "format": "unix-time"}}, "at=datetime(2024, 5, 1)", {"at": 1714521600}),
+        ({"at": {**TIME, "example": "2019-09-15"}}, "at='2024-05-01'", {"at": "2024-05-01"}),
+        ({"at": TEXT}, f"at={AT_TEN}", {"at": "2024-05-01T10:30:00"}),
+        # At any depth: in maps, in lists, in objects that hold themselves
+        (
+            {"days": {"type": "object", "additionalProperties": DAY}, "node": {"$ref": NODE}},
+            f"days={{'x': {AT_TEN}}}, node={{'kids': [{{'day': {AT_TEN}, 'kids': [{{'day': {AT_TEN}}}]}}]}}",
+            {"days": {"x": "2024-05-01"}, "node": KIDS},
+        ),
+    ],
+)
+def test_values_are_sent_in_the_documented_form(
+    run: Run, service: Service, properties: object, passed: str, arrived: object
+) -> None:
+    """Values of Python in a body of JSON."""
+    node = {"type": "object", "properties": {"day": DAY, "kids": {"type": "array", "items": {"$ref": NODE}}}}
+    paths = writes({"application/json": {"schema": {"type": "object", "properties": properties}}})
+    document = {"paths": paths, "components": {"schemas": {"Node": node}}}
+
+    result = run(document, f"from datetime import datetime\nPOST_cards({passed})")
+
+    assert result.exit_code == 0, result.output
+    assert json.loads(service.arrived[0].body) == arrived
+
+
+FORM = {"type": "object", "properties": {"tags": {"type": "array", "items": TEXT}}}
+FORMS = {
+    **writes({"text/plain": {"schema": {}}}, "/text"),
+    **writes({"application/x-www-form-urlencoded": {"schema": FORM}}, "/form"),
+    **writes({"application/json": {"schema": {"type": "array", "items": TEXT}}}, "/lists"),
+    **writes({"application/json": {"schema": {"type": "number", "nullable": True}}}, "/numbers"),
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("POST_text(body={'a': 1})", "POST_text(): body must be a text to be sent as text/plain"),
+        ("POST_form(tags=[])", "argument 'tags' is an empty list, which a form cannot say"),
+        ("POST_lists()", "missing 1 required argument: 'body'"),
+        ("POST_numbers(body=None)", ""),
+    ],
+)
+def test_a_body_is_neither_guessed_nor_made_up(run: Run, service: Service, program: str, message: str) -> None:
+    """What a media type cannot say, or what is missing, is refused by name; None is null where the body may be null."""
+    result = run(FORMS, program)
+
+    assert (result.exit_code, message in result.stderr) == (int(bool(message)), True), result.output
+    assert [request.body for request in service.arrived] == ([] if message else [b"null"])
 
 
 def test_the_media_type_is_the_one_that_takes_the_arguments(run: Run, service: Service) -> None:
-    """A document that allows JSON or a file: a program that passes the file sends the form."""
+    """A document that allows JSON or a file: a program that passes the file sends the form. A file may have a name."""
     url = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
     file = {"type": "object", "required": ["file"], "properties": {"file": {**TEXT, "format": "binary"}}}
     document = writes({"application/json": {"schema": url}, "multipart/form-data": {"schema": file}})
 
-    result = run(document, "POST_cards(url='u')\nPOST_cards(file='content')")
+    result = run(document, "POST_cards(url='u')\nPOST_cards(file='content')\nPOST_cards(file=('a.csv', b'x'))")
 
     assert result.exit_code == 0, result.output
     kinds = [request.headers["content-type"].partition(";")[0] for request in service.arrived]
-    assert kinds == ["application/json", "multipart/form-data"]
-
-
-@pytest.mark.parametrize(
-    ("schema", "passed", "arrived"),
-    [
-        ({**TEXT, "format": "date"}, "datetime(2024, 5, 1, 10, 30)", "2024-05-01"),
-        ({**TEXT, "format": "date-time"}, "datetime(2024, 5, 1, 10, 30)", "2024-05-01T10:30:00Z"),
-        ({**TEXT, "format": "date-time"}, "datetime(2024, 5, 1).date()", "2024-05-01T00:00:00Z"),
-        ({**TEXT, "format": "date-time"}, "'2024-05-01T10:30:00+02:00'", "2024-05-01T10:30:00+02:00"),
-        ({"type": "integer", "format": "unix-time"}, "datetime(2024, 5, 1)", 1714521600),
-        ({**TEXT, "format": "date-time", "example": "2019-09-15"}, "'2024-05-01'", "2024-05-01"),
-        (TEXT, "datetime(2024, 5, 1, 10, 30)", "2024-05-01T10:30:00"),
-    ],
-)
-def test_times_are_sent_in_the_documented_form(
-    run: Run, service: Service, schema: dict[str, object], passed: str, arrived: object
-) -> None:
-    """A time without a zone is one of UTC, as `--now` is."""
-    document = writes({"application/json": {"schema": {"type": "object", "properties": {"at": schema}}}})
-
-    result = run(document, f"from datetime import datetime\nPOST_cards(at={passed})")
-
-    assert result.exit_code == 0, result.output
-    assert json.loads(service.arrived[0].body) == {"at": arrived}
-
-
-def test_a_body_that_must_be_there_is_not_made_up(run: Run, service: Service) -> None:
-    """A required list that is missing is refused, and None is null where the body may be null."""
-    lists = writes({"application/json": {"schema": {"type": "array", "items": TEXT}}}, "/lists")
-    numbers = writes({"application/json": {"schema": {"type": "number", "nullable": True}}}, "/numbers")
-
-    missing = run({**lists, **numbers}, "POST_lists()")
-    null = run({**lists, **numbers}, "POST_numbers(body=None)")
-
-    assert "missing 1 required argument: 'body'" in missing.stderr
-    assert null.exit_code == 0, null.output
-    assert [request.body for request in service.arrived] == [b"null"]
-
-
-def test_files_may_have_a_name_of_their_own(run: Run, service: Service) -> None:
-    """`("a.csv", b"…")`, as `requests` takes it; without one a file has the name of its field."""
-    schema = {"type": "object", "properties": {"file": {**TEXT, "format": "binary"}}}
-    document = writes({"multipart/form-data": {"schema": schema}})
-
-    result = run(document, "POST_cards(file=('a.csv', b'x'))\nPOST_cards(file=b'x')")
-
-    assert result.exit_code == 0, result.output
-    assert b'filename="a.csv"' in service.arrived[0].body
+    assert kinds == ["application/json", "multipart/form-data", "multipart/form-data"]
     assert b'filename="file"' in service.arrived[1].body
-
-
-def test_values_are_converted_at_any_depth(run: Run, service: Service) -> None:
-    """In maps, in lists of alternatives and in objects that hold themselves."""
-    day = {**TEXT, "format": "date"}
-    node = {"type": "object", "properties": {"day": day, "kids": {"type": "array", "items": {"$ref": NODE}}}}
-    schema = {
-        "type": "object",
-        "properties": {"days": {"type": "object", "additionalProperties": day}, "node": {"$ref": NODE}},
-    }
-    paths = writes({"application/json": {"schema": schema}})
-    document = {"paths": paths, "components": {"schemas": {"Node": node}}}
-    program = """
-    from datetime import datetime
-    at = datetime(2024, 5, 1, 10)
-    POST_cards(days={"x": at}, node={"kids": [{"day": at, "kids": [{"day": at}]}]})
-    """
-
-    result = run(document, program)
-
-    assert result.exit_code == 0, result.output
-    kid = {"day": "2024-05-01", "kids": [{"day": "2024-05-01"}]}
-    assert json.loads(service.arrived[0].body) == {"days": {"x": "2024-05-01"}, "node": {"kids": [kid]}}
+    assert b'filename="a.csv"' in service.arrived[2].body
 
 
 def test_a_charset_in_the_media_type_is_that_of_the_bytes(run: Run, service: Service) -> None:
