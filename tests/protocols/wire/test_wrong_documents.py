@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from tests.atc.exact.test_writes import ATC, on_terminal
+from atc import Agent
+from protocols import load
+from tests.atc.exact.planned_orders import Approval
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
+from tests.scripted import ScriptedModel
 
 SCHEMA = {
     "type": "object",
@@ -94,16 +98,18 @@ def test_a_simulated_call_is_taken_too(run: Run, service: Service) -> None:
 def test_a_planned_call_is_sent_after_approval(run: Run, service: Service) -> None:
     """The plan has it, and the run that carries it out makes the same calls as the one before."""
     program = TWICE.format("name='x'")
-    shown = run(DOCUMENT, program, "--writes", "plan")
-    assert (shown.exit_code, "The program plans 1 write" in shown.stderr) == (3, True), shown.stderr
-    assert "sent although" not in shown.stderr and service.lines == []
+    refused = run(DOCUMENT, program, "--writes", "plan")
+    assert (refused.exit_code, "The program plans 1 write" in refused.stderr) == (3, True), refused.stderr
+    assert "sent although" not in refused.stderr and service.lines == []
 
-    command = ["run", "program.py", "--api", "spec.json", "--base-url", service.url, "--writes", "plan", "-v"]
-    status, screen = on_terminal([*ATC, *command], {"for yes": "WORD\n"})
+    approval = Approval()
+    options: dict[str, Any] = {"writes": "plan", "confirm_plan": approval, "mode": "naive", "ablate": ["check"]}
+    with Agent(load("spec.json"), ScriptedModel(program), base_url=service.url, **options) as agent:
+        solution = agent.solve("Name the record x.")
 
-    assert status == 0, screen
+    assert approval.asked == [["PATCH_records"]]
     assert [json.loads(request.body) for request in service.arrived] == [{"name": "x"}]
-    assert "sent although" in screen
+    assert any("sent although" in warning for warning in solution.warnings)
 
 
 def test_all_that_the_document_says_is_told_at_once(run: Run, service: Service) -> None:
