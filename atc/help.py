@@ -6,7 +6,6 @@ it; a strong model has none, and a solve with it loads nothing of `atc.assist`.
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias
@@ -23,7 +22,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from sandbox.records import Run
 
-__all__ = ["NO_HELP", "Accept", "Help", "NoHelp", "Reject", "Review", "Rewrite", "check_parts", "open_help", "parts"]
+__all__ = ["NO_HELP", "Accept", "Help", "Reject", "Review", "Rewrite", "check_parts", "open_help", "parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,53 +59,34 @@ class Reject:
 Review: TypeAlias = Accept | Rewrite | Reject
 
 
-class Help(typing.Protocol):
-    """What is done for a model beside asking it. Every method may do nothing; none makes a call or sees a secret.
+class Help:
+    """What is done for a model beside asking it: here nothing. No method makes a call or sees a secret.
 
     `attempts` are those of the try so far, oldest first: a help keeps no state of its own.
     """
 
     def leanings(self, text: str, graph: ProtocolGraph, *, choosing: bool) -> Mapping[str, float]:
         """Before tools are ranked for a text: what is added to their scores. `choosing`: some of them are left out."""
-
-    def sections(self, query: Query, offer: Offer) -> Sequence[str]:
-        """Before the first prompt: texts that stand in it behind the functions."""
-
-    def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
-        """Before a run; a rewritten program is reviewed again."""
-
-    def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:
-        """After a good run: what speaks against the answer beside the facts."""
-
-    def next_prompt(self, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Sequence[Message] | None:
-        """What a revision is asked with; None for Eq. 2 of the paper."""
-
-
-class NoHelp:
-    """Does nothing at any moment."""
-
-    def leanings(self, text: str, graph: ProtocolGraph, *, choosing: bool) -> Mapping[str, float]:
-        """As `Help.leanings`."""
         return {}
 
     def sections(self, query: Query, offer: Offer) -> Sequence[str]:
-        """As `Help.sections`."""
+        """Before the first prompt: texts that stand in it behind the functions."""
         return ()
 
     def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
-        """As `Help.review`."""
+        """Before a run; a rewritten program is reviewed again."""
         return Accept()
 
     def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:
-        """As `Help.doubts`."""
+        """After a good run: what speaks against the answer beside the facts."""
         return ()
 
     def next_prompt(self, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Sequence[Message] | None:
-        """As `Help.next_prompt`."""
+        """What a revision is asked with; None for Eq. 2 of the paper."""
         return None
 
 
-NO_HELP: Help = NoHelp()
+NO_HELP = Help()
 
 
 def open_help(name: str, options: Mapping[str, bool]) -> Help:
@@ -117,11 +97,11 @@ def open_help(name: str, options: Mapping[str, bool]) -> Help:
     if not name:
         return NO_HELP
     try:
-        made: Help = load("atc.help", name)(**options)
+        opened: Help = load("atc.help", name)(**options)
     except KeyError:
         listed = ", ".join(doors("atc.help")) or "none, so install the package anew"
         raise UsageError(f"there is no help {name!r}; installed: {listed}") from None
-    return made
+    return opened
 
 
 def parts(name: str) -> Mapping[str, str]:

@@ -306,40 +306,27 @@ def takes(
 
     Raises, when it is called: UsageError: A parameter is unknown, twice there, or missing.
     """
-    listed = inspect.signature(arguments)
-
-    def decorate(function: Callable[[Owner, Subject], Result]) -> Callable[Concatenate[Owner, P], Result]:
-        own = inspect.signature(function)
-        first = next(iter(own.parameters.values()))
-        name = function.__qualname__.removesuffix(".__init__")
-
-        @wraps(function)
-        def called(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-            _check_arguments(name, listed, args, kwargs)
-            return function(owner, arguments(*args, **kwargs))
-
-        parameters = [first, *listed.parameters.values()]
-        called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return called
-
-    return decorate
+    return lambda function: _taking(function, arguments, 1)
 
 
 def takes_all(arguments: Callable[P, Subject]) -> Callable[[Callable[[Subject], Result]], Callable[P, Result]]:
     """The same for a function that is no method."""
-    listed = inspect.signature(arguments)
+    return lambda function: _taking(function, arguments, 0)
 
-    def decorate(function: Callable[[Subject], Result]) -> Callable[P, Result]:
-        @wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> Result:
-            _check_arguments(function.__qualname__, listed, args, kwargs)
-            return function(arguments(*args, **kwargs))
 
-        own = inspect.signature(function)
-        called.__signature__ = own.replace(parameters=list(listed.parameters.values()))  # type: ignore[attr-defined]
-        return called
+def _taking(function: Callable[..., Any], arguments: Callable[..., Any], owners: int) -> Any:
+    """A function of so many owners and of `arguments` as one of owners and of the parameters of `arguments`."""
+    own, listed = inspect.signature(function), inspect.signature(arguments)
+    name = function.__qualname__.removesuffix(".__init__")
 
-    return decorate
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        _check_arguments(name, listed, args[owners:], kwargs)
+        return function(*args[:owners], arguments(*args[owners:], **kwargs))
+
+    parameters = [*list(own.parameters.values())[:owners], *listed.parameters.values()]
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return called
 
 
 def _check_arguments(name: str, listed: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

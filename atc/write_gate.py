@@ -295,12 +295,7 @@ def _is_same(
     write: PlannedWrite, plan_number: int, earlier: PlannedWrite, matched: dict[int, int], approved: Sequence[_Approved]
 ) -> bool:
     """Whether a write is one of an earlier plan: with the same values, or from the same place in the same answers."""
-    if (write.tool, write.method, write.base, write.media_type) != (
-        earlier.tool,
-        earlier.method,
-        earlier.base,
-        earlier.media_type,
-    ):
+    if _request(write) != _request(earlier):
         return False
     earlier_values = {value.place: value for value in earlier.values}
     if {value.place for value in write.values} != earlier_values.keys():
@@ -320,6 +315,10 @@ def _is_same(
         elif _canonical(value.value) != _canonical(counterpart.value):
             return False
     return True
+
+
+def _request(write: PlannedWrite) -> tuple[object, ...]:
+    return write.tool, write.method, write.base, write.media_type
 
 
 def _canonical(value: object) -> str:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from atc.diagnosis.provenance import TracedRun
 from atc.evidence import Finding
-from atc.help import NoHelp
+from atc.help import Help
 from atc.program.source import called_name, called_tool
 from atc.prompting import Offer
 from atc.query import Query
@@ -54,7 +54,7 @@ _MOMENTS = (10**9, 4 * 10**9)
 """Numbers that are moments in seconds: from 2001 to 2096."""
 
 
-class RehearsalHelp(NoHelp):
+class RehearsalHelp(Help):
     """As `atc.help.Help`; asked of every model, but of rehearsals alone."""
 
     def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:

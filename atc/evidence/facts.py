@@ -61,8 +61,10 @@ def first_page(traced: TracedRun) -> Finding | None:
             continue
         for path, extent in unread_lists(call, traced):
             traversal = _ListTraversal(traced.tree, call, _list_length(call, path, traced))
-            picked = _is_picked(call, path, traced) and not traversal.is_ranked
-            if picked or _is_first_of_ordered(call, path, traced):
+            taken = _taken_items(call, path, traced)  # of one alone: the program found what it looked for
+            if len(taken) == 1 and not traversal.is_ranked:
+                continue
+            if taken == {0} and _has_ordered_field(traced.value_at(call, path)):
                 continue
             line = traversal.line
             if line is not None:
@@ -81,23 +83,11 @@ def _taken_items(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> 
     }
 
 
-def _is_picked(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> bool:
-    """True if the values of one item alone were used: the program found what it looked for."""
-    return len(_taken_items(call, path, traced)) == 1
-
-
-def _is_first_of_ordered(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> bool:
-    """True if the program took the first item of a list that comes in the order of one of its fields."""
-    taken = _taken_items(call, path, traced)
-    items = traced.value_at(call, path)
-    if taken != {0} or not isinstance(items, list) or len(items) < _MIN_ORDERED:
+def _has_ordered_field(items: object) -> bool:
+    """True for a list that comes in the order of one of its fields."""
+    if not (isinstance(items, list) and items and all(isinstance(item, dict) for item in items)):
         return False
-    columns = ([item.get(key) for item in items if isinstance(item, dict)] for key in _keys(items[0]))
-    return any(_is_ordered(column) for column in columns if len(column) == len(items))
-
-
-def _keys(item: object) -> list[str]:
-    return list(item) if isinstance(item, dict) else []
+    return any(_is_ordered([item.get(key) for item in items]) for key in items[0])
 
 
 def _is_ordered(values: list[object]) -> bool:
@@ -115,7 +105,7 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     page_calls = [
         page_call
         for page_call in traced.good_calls
-        if page_call.tool == call.tool and _list_arguments(page_call) == _list_arguments(call)
+        if page_call.tool == call.tool and _without_page(page_call.arguments) == _without_page(call.arguments)
     ]
     if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
@@ -130,7 +120,9 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         about_pages = [value for key, value in siblings.items() if key in _PAGE_OBJECTS and isinstance(value, dict)]
         nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
         siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS}
-        if nested.get("after") and "after" in call.arguments.keys() | _argument_names(call, traced):
+        tool = traced.tools.get(call.tool or "")
+        names = {argument.argument for argument in tool.arguments} if tool is not None else set()
+        if nested.get("after") and "after" in call.arguments.keys() | names:
             siblings["next"] = nested["after"]
         # A total is that of the longest list beside it: the links of a reply are none of its items.
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
@@ -140,11 +132,6 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             yield path, extent
         elif (size := _page_size(call)) and len(items) >= size and _is_last(call, traced, siblings):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
-
-
-def _argument_names(call: CallRecord, traced: TracedRun) -> set[str]:
-    tool = traced.tools.get(call.tool or "")
-    return {argument.argument for argument in tool.arguments} if tool is not None else set()
 
 
 def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
@@ -187,12 +174,8 @@ def _page_size(call: CallRecord) -> int:
     return next((int(str(size)) for size in sizes if str(size).isdecimal() and int(str(size)) >= _MIN_PAGE), 0)
 
 
-def _list_arguments(call: CallRecord) -> object:
-    """The arguments of a call, without those that select a page, in its body too."""
-    return _without_page(call.arguments)
-
-
 def _without_page(value: object) -> object:
+    """The arguments of a call, without those that select a page, in its body too."""
     if not isinstance(value, dict):
         return value
     return {name: _without_page(part) for name, part in value.items() if not selects_page(name)}
@@ -200,10 +183,6 @@ def _without_page(value: object) -> object:
 
 def _list_length(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> int:
     return next((len(items) for place, items, _ in lists_in(traced.response(call)) if place == path), 0)
-
-
-def _extends(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "extend"
 
 
 class _ListTraversal:
@@ -235,7 +214,9 @@ class _ListTraversal:
             iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
                 iterables = [node.iter]
-            elif isinstance(node, ast.Call) and (called_name(node) in _AGGREGATES or _extends(node)):
+            elif isinstance(node, ast.Call) and (
+                called_name(node) in _AGGREGATES or getattr(node.func, "attr", "") == "extend"
+            ):
                 iterables = node.args
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 iterables = node.comparators

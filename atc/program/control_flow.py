@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from typing import Literal
 
 from atc.program.source import called_name
@@ -348,55 +347,32 @@ class ControlFlow:
         unbound = {key: 1 << place for place, key in enumerate(keys)}
         bits = {definition: 1 << place for place, definition in enumerate(self.definitions, len(unbound))}
         masks = {key: sum((bits[definition] for definition in self._by_key[key]), unbound[key]) for key in keys}
-        order = {block: place for place, block in enumerate(self._topological(entries))}
-        blocks = list(order)
+
+        def after(state: int, key: _Key, event: ast.Name | Definition | None, is_weak: bool) -> int:
+            if isinstance(event, ast.Name):
+                return state
+            remaining = state if is_weak else state & ~masks[key]
+            return remaining | (bits[event] if event is not None else unbound[key])
+
         states = dict.fromkeys(entries, sum(unbound.values()))
-        pending = sorted(map(order.__getitem__, entries))
+        pending = deque(entries)
         while pending:
-            block = blocks[heappop(pending)]
-            state = states[block]
-            for key, event, is_weak in self._blocks[block].events:
-                if not isinstance(event, ast.Name):
-                    remaining = state if is_weak else state & ~masks[key]
-                    state = remaining | (bits[event] if event is not None else unbound[key])
-            for successor in self._blocks[block].successors:
+            block = self._blocks[number := pending.popleft()]
+            state = states[number]
+            for step in block.events:
+                state = after(state, *step)
+            for successor in block.successors:
                 merged = states.get(successor, 0) | state
                 if merged != states.get(successor):
                     states[successor] = merged
-                    heappush(pending, order[successor])
-        for block, state in states.items():
-            for key, event, is_weak in self._blocks[block].events:
+                    pending.append(successor)
+        for number, state in states.items():
+            for key, event, is_weak in self._blocks[number].events:
                 if isinstance(event, ast.Name):
                     held = masks[key] - unbound[key] if key in self._shared else state & masks[key]
-                    nothing = [None] if held & unbound[key] else []
-                    self.reaching[event] = frozenset([*self._set_bits(held, len(unbound)), *nothing])
-                    continue
-                remaining = state if is_weak else state & ~masks[key]
-                state = remaining | (bits[event] if event is not None else unbound[key])
-
-    def _set_bits(self, held: int, first: int) -> Iterator[Definition]:
-        """The definitions in a state, which begin at a bit."""
-        held >>= first
-        while held:
-            lowest = held & -held
-            yield self.definitions[lowest.bit_length() - 1]
-            held ^= lowest
-
-    def _topological(self, entries: Sequence[int]) -> list[int]:
-        """The reachable blocks, each after those before it but for the ends of loops."""
-        finished: list[int] = []
-        reached = set(entries)
-        stack = [(entry, iter(self._blocks[entry].successors)) for entry in entries]
-        while stack:
-            block, successors = stack[-1]
-            following = next((successor for successor in successors if successor not in reached), None)
-            if following is None:
-                finished.append(block)
-                stack.pop()
-            else:
-                reached.add(following)
-                stack.append((following, iter(self._blocks[following].successors)))
-        return finished[::-1]
+                    reaching = [definition for definition in self._by_key[key] if held & bits[definition]]
+                    self.reaching[event] = frozenset([*reaching, *([None] if held & unbound[key] else [])])
+                state = after(state, key, event, is_weak)
 
 
 def _names_of(node: ast.AST) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 An index is a folder: the documents, a BM25 index and the vectors as memory-mapped arrays. It is opened in milliseconds
 and grows: documents that it has are not embedded again.
 
-Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; reciprocal rank fusion is Cormack et al. (2009),
-and that adding scores is better than it if both rankings differ in quality is Bruch et al. (arXiv:2210.11934).
+Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; that adding scores is better than the fusion of
+ranks if both rankings differ in quality is Bruch et al. (arXiv:2210.11934).
 """
 
 from __future__ import annotations
@@ -38,10 +38,6 @@ ENCODERS = ("bm25", "wordllama", "hybrid")
 
 _VECTOR_WEIGHT = 2.0
 """What the score of the vectors counts beside that of the words, both standardized."""
-
-_RANK_OFFSET = 60
-_DEPTH = 200
-"""Documents of each ranking that are fused."""
 
 _VERSION = 4
 _BATCH = 512
@@ -155,7 +151,8 @@ def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlie
         import bm25s
 
         words = bm25s.BM25()
-        words.index(_tokens([document.text for document in documents]), show_progress=False)
+        tokens = bm25s.tokenize([document.text for document in documents], stopwords="en", show_progress=False)
+        words.index(tokens, show_progress=False)
         words.save(folder / "bm25")
     weights = _weights(encoder)
     if encoder != "bm25":
@@ -186,19 +183,6 @@ def _encode(texts: Sequence[str], encoder: str, weights: str) -> Any:
     if encoder in ENCODERS:
         return embed(texts)
     return encode(trained(encoder.removeprefix("hybrid:"), weights), texts)
-
-
-def _tokens(texts: Sequence[str]) -> Any:
-    import bm25s
-
-    return bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
-
-
-def _query_tokens(query: str) -> list[str]:
-    import bm25s
-
-    [tokens] = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
-    return list(tokens)
 
 
 class ToolIndex:
@@ -268,34 +252,24 @@ class ToolIndex:
     def _damaged(self, name: str, reason: object) -> UsageError:
         return UsageError(f"{self.folder / name} is damaged: {reason}; build the index again in another folder")
 
-    def search(self, query: str, k: int = 5, way: str | None = None) -> list[Hit]:
-        """The k nearest documents, the nearest first; `way` as in `scores`."""
-        scores = self.scores(query, way)
+    def search(self, query: str, k: int = 5) -> list[Hit]:
+        """The k nearest documents, the nearest first."""
+        scores = self._scores(query)
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.documents[place], float(scores[place])) for place in best]
 
-    def scores(self, query: str, way: str | None = None) -> Any:
-        """The score of each document for a query.
-
-        Args:
-            way: `words`, `vectors`, or both, if the index has both: `fused` adds their scores, `ranks` what their ranks
-                are worth (reciprocal rank fusion). By default `fused` if it has both.
-        """
-        has_vectors = self.encoder != "bm25"
-        way = way or ("fused" if self.encoder.startswith("hybrid") else "vectors" if has_vectors else "words")
-        if way == "words":
+    def _scores(self, query: str) -> Any:
+        """The score of each document: by words, by vectors, or the sum of both."""
+        if self.encoder == "bm25":
             return self._word_scores(query)
-        if way == "vectors":
+        if not self.encoder.startswith("hybrid"):
             return self._vector_scores(query)
-        by_words, by_vectors = self._word_scores(query), self._vector_scores(query)
-        if way == "ranks":
-            return _reciprocal_ranks(by_words) + _reciprocal_ranks(by_vectors)
-        return _standardized(by_words) + _VECTOR_WEIGHT * _standardized(by_vectors)
+        return _standardized(self._word_scores(query)) + _VECTOR_WEIGHT * _standardized(self._vector_scores(query))
 
     def _word_scores(self, query: str) -> Any:
-        return self._token_scores(_query_tokens(query))
+        import bm25s
 
-    def _token_scores(self, tokens: Iterable[str]) -> Any:
+        [tokens] = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
         known = [token for token in tokens if token in self._words.vocab_dict]
         return self._words.get_scores(known) if known else np.zeros(len(self.documents), dtype=np.float32)
 
@@ -319,11 +293,3 @@ def _standardized(scores: Any) -> Any:
     """Scores with mean 0 and deviation 1; all 0 if they are the same."""
     deviation = scores.std()
     return (scores - scores.mean()) / deviation if deviation else np.zeros_like(scores)
-
-
-def _reciprocal_ranks(scores: Any) -> Any:
-    """1 / (60 + rank) for the best documents, 0 for the others."""
-    best = np.argsort(-scores, kind="stable")[:_DEPTH]
-    fused = np.zeros(len(scores), dtype=np.float32)
-    fused[best] = 1 / (_RANK_OFFSET + 1 + np.arange(len(best)))
-    return fused

@@ -13,7 +13,7 @@ import pytest
 from protocols.samples import sample
 
 PACKAGE = """
-from atc.help import NoHelp
+from atc.help import Help
 from atc.models import Completion, Usage
 from atc.models.base import ModelBase
 from atc.modes import Mode
@@ -37,7 +37,7 @@ def parrot(name, settings):
     return Parrot(f"parrot:{name}")
 
 
-class Hints(NoHelp):
+class Hints(Help):
     def sections(self, query, offer):
         return ["Begin with the films."]
 
