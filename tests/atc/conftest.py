@@ -15,3 +15,8 @@ def weather() -> Iterator[LocalAPI]:
         api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
         api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
         yield api
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

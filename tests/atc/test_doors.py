@@ -8,11 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from protocols.samples import sample
 
 PACKAGE = """
+from atc.evidence import Finding
 from atc.help import Help
 from atc.models import Completion, Usage
 from atc.models.base import ModelBase
@@ -26,7 +25,7 @@ class Parrot(ModelBase):
 
     def answer(self, request):
         asked = request.messages[-1].content
-        title = "Hints were read." if "Begin with the films." in asked else "No hint was read."
+        title = "Hints were read!" if "Begin with the films." in asked else "No hint was read."
         return Completion(f"```python\\nGET_films()\\nprint({title!r})\\n```", Usage(1, 1, 0, 1, 0.0), "stop")
 
     def close(self):
@@ -47,6 +46,10 @@ def count_tools(query, offer, session):
 
 
 counting = Mode(count_tools)
+
+
+def shouted(traced):
+    return Finding("Shouted", "the answer is loud") if "!" in traced.run.stdout else None
 """
 ENTRIES = """
 [atc.engines]
@@ -55,44 +58,42 @@ parrot = toy_doors:parrot
 hints = toy_doors:Hints
 [atc.modes]
 counting = toy_doors:counting
+[atc.facts]
+shouted = toy_doors:shouted
 """
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A folder with an installed package that registers an engine, a help and a mode."""
+SOLVES = """
+import json, sys
+from click.testing import CliRunner
+from atc.apps.cli import main
+
+for options in json.loads(sys.argv[1]):
+    command = ["solve", "How many?", "--api", sys.argv[2], "--simulate", "--model", "parrot:polly", "--json", *options]
+    solution = json.loads(CliRunner().invoke(main, command).stdout)
+    print(json.dumps([solution["answer"], [finding["kind"] for finding in solution["findings"]]]))
+"""
+
+
+def test_what_another_package_registers_is_used(tmp_path: Path) -> None:
+    """An engine by a prefix of `--model`, a help by a profile, a mode by its name, a fact beside ours."""
     (tmp_path / "toy_doors.py").write_text(PACKAGE)
     metadata = tmp_path / "toy_doors-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-doors\nVersion: 1\n")
     (metadata / "entry_points.txt").write_text(ENTRIES)
     (tmp_path / "hinted.yaml").write_text("base: large\nhelp: hints\n")
-    return tmp_path
-
-
-def answer_of(package: Path, *options: str) -> str:
-    """What `atc solve` answers over the simulated cinema with the package on the path."""
-    command = ["solve", "How many?", "--api", str(sample("cinema")), "--simulate", "--model", "parrot:polly", "--json"]
+    options = [[], ["--profile", str(tmp_path / "hinted.yaml")], ["--mode", "counting"]]
     finished = subprocess.run(
-        [sys.executable, "-c", "from atc.apps.cli import main; main()", *command, *options],
+        [sys.executable, "-c", SOLVES, json.dumps(options), str(sample("cinema"))],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(package), *sys.path])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )
-    assert finished.stdout, finished.stderr
-    return str(json.loads(finished.stdout)["answer"])
+    assert finished.returncode == 0, finished.stderr
+    plain, hinted, counted = map(json.loads, finished.stdout.splitlines())
 
-
-def test_an_engine_of_another_package_answers(package: Path) -> None:
-    """Its name is a prefix of `--model`; by itself its model has no help."""
-    assert answer_of(package) == "No hint was read."
-
-
-def test_a_help_of_another_package_is_named_by_a_profile(package: Path) -> None:
-    """What it says stands in the prompt."""
-    assert answer_of(package, "--profile", str(package / "hinted.yaml")) == "Hints were read."
-
-
-def test_a_mode_of_another_package_answers(package: Path) -> None:
-    """It is a function of the query, the offer and the session."""
-    assert answer_of(package, "--mode", "counting").startswith("How many? ")
+    assert plain[0] == "No hint was read.", "by itself its model has no help"
+    assert hinted[0] == "Hints were read!"
+    assert counted[0].startswith("How many? ")
+    assert ("Shouted" in plain[1], "Shouted" in hinted[1]) == (False, True)

@@ -124,24 +124,14 @@ def test_full_documentation_has_all_fields() -> None:
         assert strong.opening(question).sections == ()
 
 
+@pytest.mark.parametrize(("status", "size"), [(200, 8192), (404, None)])
 def test_the_context_window_comes_from_the_endpoint(
-    replies: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    replies: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int, size: int | None
 ) -> None:
-    """Its list of models tells the size, by one of the usual names."""
+    """Its list of models tells the size, by one of the usual names, or nothing."""
     entry = '{"id": "m", "object": "model", "created": 0, "owned_by": "o", "max_model_len": 8192}'
-    monkeypatch.setenv("OPENAI_BASE_URL", replies(200, "application/json", entry))
+    monkeypatch.setenv("OPENAI_BASE_URL", replies(status, "application/json", entry))
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
     with closing(open_model("openai:m", record=tmp_path / "record.jsonl")) as model:
-        assert getattr(model, "context", None) == 8192
-
-
-def test_an_endpoint_that_tells_nothing_has_no_known_window(
-    replies: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The profile stays as it is."""
-    monkeypatch.setenv("OPENAI_BASE_URL", replies(404, "application/json", "{}"))
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-
-    with closing(open_model("openai:m")) as model:
-        assert getattr(model, "context", 0) is None
+        assert getattr(model, "context", 0) == size

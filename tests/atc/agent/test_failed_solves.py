@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from atc import Agent
@@ -10,41 +12,27 @@ from tests.local_api import Answer, LocalAPI
 from tests.scripted import ScriptedModel
 
 
-def test_the_loop_ends_after_the_last_reflection(weather: LocalAPI) -> None:
-    """Three reflections allow four programs."""
-    model = ScriptedModel(*(f"print(undefined_{n})" for n in range(5)))
+@pytest.mark.parametrize(
+    ("programs", "options", "status", "exit_code", "attempts", "says"),
+    [
+        ([f"print(undefined_{n})" for n in range(5)], {}, "failed", 1, 4, "NameError"),
+        (["I am sorry, I cannot help with that."] * 2, {"max_reflections": 1}, "failed", 1, 2, "NoProgram"),
+        (["import os\nprint(os.listdir('/'))"], {"max_reflections": 0}, "refused", 3, 1, "os"),
+        (["while True:\n    pass"], {"max_reflections": 0, "limits": Limits(wall=0.5)}, "limit", 4, 1, "ran longer than"),
+        (["print(undefined)"], {}, "model_error", 5, 1, "no answer left"),
+        (["print(1 / 0)"] * 2, {"mode": "none"}, "failed", 1, 1, "ZeroDivisionError"),
+    ],
+    ids=["the last reflection", "prose", "refused", "endless", "no model", "no reflection"],
+)
+def test_how_a_solve_without_an_answer_ends(
+    weather: LocalAPI, programs: list[str], options: Any, status: str, exit_code: int, attempts: int, says: str
+) -> None:
+    """Three reflections allow four programs, and what was tried is kept."""
+    solution = Agent(weather.protocol, model=ScriptedModel(*programs), **options).solve("What?")
 
-    solution = Agent(weather.protocol, model=model).solve("What?")
-
-    assert (solution.status, len(solution.attempts), solution.reflections) == ("failed", 4, 3)
+    assert (solution.status, solution.exit_code, len(solution.attempts)) == (status, exit_code, attempts)
     assert solution.answer is None
-
-
-def test_prose_is_no_program(weather: LocalAPI) -> None:
-    model = ScriptedModel(*["I am sorry, I cannot help with that."] * 2)
-
-    solution = Agent(weather.protocol, model=model, max_reflections=1).solve("What?")
-
-    assert (solution.status, solution.exit_code) == ("failed", 1)
-    assert [attempt.fault.type for attempt in solution.attempts if attempt.fault] == ["NoProgram", "NoProgram"]
-
-
-def test_a_refused_program_ends_with_its_own_status(weather: LocalAPI) -> None:
-    model = ScriptedModel("import os\nprint(os.listdir('/'))")
-
-    solution = Agent(weather.protocol, model=model, max_reflections=0).solve("What files?")
-
-    assert (solution.status, solution.exit_code) == ("refused", 3)
-    assert "os" in solution.message
-
-
-def test_an_endless_program_ends_at_its_limit(weather: LocalAPI) -> None:
-    model = ScriptedModel("while True:\n    pass")
-
-    agent = Agent(weather.protocol, model=model, max_reflections=0, limits=Limits(wall=0.5))
-    solution = agent.solve("What?")
-
-    assert (solution.status, solution.exit_code) == ("limit", 4)
+    assert says in solution.message
 
 
 @pytest.mark.parametrize(
@@ -114,10 +102,3 @@ def test_a_model_that_fails_when_asked_whom_to_blame_keeps_the_attempt(weather: 
     solution = Agent(weather.protocol, model=model).solve("Does it rain?")
 
     assert (solution.status, len(solution.attempts), len(solution.attempts[0].calls)) == ("model_error", 1, 2)
-
-
-def test_a_model_that_fails_keeps_what_was_tried(weather: LocalAPI) -> None:
-    solution = Agent(weather.protocol, model=ScriptedModel("print(undefined)")).solve("What?")
-
-    assert (solution.status, solution.exit_code, len(solution.attempts)) == ("model_error", 5, 1)
-    assert solution.message == "no answer left"

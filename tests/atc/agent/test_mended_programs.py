@@ -10,15 +10,6 @@ from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
 
-def test_a_made_up_identifier_needs_no_model() -> None:
-    """The question names one thing that it can be."""
-    model = ScriptedModel('person = GET_people_personId(personId=12345)\nprint("born", person["birthDate"])')
-    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        solution = agent.solve("When was Ana Bell born?")
-    assert (solution.status, solution.usage.model_calls) == ("answered", 1)
-    assert 'GET_people(query="Ana Bell")["people"][0]["personId"]' in solution.program
-
-
 def test_nothing_is_written_that_the_model_did_not_write() -> None:
     """A variable that an example gets by a write is no reason to write."""
     protocol = open_dataset("tiny", None, ()).protocols["parcels"]

@@ -157,7 +157,7 @@ def test_the_order_in_which_calls_were_answered_is_kept(api: LocalAPI) -> None:
         "    for one in as_completed(waiting):\n        print(one.result()['n'] + 1)"
     )
 
-    for _ in range(5):
+    for _ in range(2):
         attribution = blame(api, program)
         assert (attribution.how, attribution.path) == ("data", '["n"]')
 

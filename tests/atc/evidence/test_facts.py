@@ -6,12 +6,8 @@ on unseen splits; `dev` are 30 and 23 answers of the local model on the developm
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -205,32 +201,3 @@ def test_a_call_that_nothing_depends_on(use: str, is_dead: bool) -> None:
 def test_a_deep_program_is_no_trouble() -> None:
     """Whatever a program is like, its inspection ends."""
     assert kinds(f"print(len({'+'.join(['x'] * 900)}))", printed("9", 200)) == []
-
-
-def test_a_fact_of_another_package_is_told(tmp_path: Path) -> None:
-    """It registers as an entry point `atc.facts`, and no file of ours is changed for it."""
-    (tmp_path / "toy_facts.py").write_text(
-        "from atc.evidence import Finding\n"
-        "def shouted(traced):\n"
-        "    return Finding('Shouted', 'the answer is in capitals') if traced.run.stdout.isupper() else None\n"
-    )
-    metadata = tmp_path / "toy_facts-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-facts\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[atc.facts]\nshouted = toy_facts:shouted\n")
-    code = (
-        "from atc.evidence import facts\n"
-        "from tests.atc.evidence.runs import call, exact, run\n"
-        "found = run('DUNE', call(response={'title': 'DUNE'}), printed=(exact('title'),))\n"
-        "print([fact.warning() for fact in facts('print(GET_films()[\"title\"])', found)])"
-    )
-    paths = os.pathsep.join([str(tmp_path), *sys.path])
-    finished = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-
-    assert finished.stdout.strip() == "['the answer is doubtful (Shouted): the answer is in capitals']"

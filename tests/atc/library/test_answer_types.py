@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -50,75 +50,63 @@ class Point:
     x: int
 
 
-@pytest.fixture
-def towns() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
-        yield api
-
-
-def test_the_answer_is_an_object(towns: LocalAPI) -> None:
+def test_the_answer_is_an_object(weather: LocalAPI) -> None:
     """The prompt has the type as Python, and `value` the validated object; the JSON of the solution has plain data."""
     model = ScriptedModel(
         f'import json\n{CITY}print(json.dumps({{"name": city["name"], "population": city["population"]}}))'
     )
 
-    solution = Agent(towns.protocol, model=model).solve(QUESTION, answer_type=Place)
+    solution = Agent(weather.protocol, model=model).solve(QUESTION, answer_type=Place)
 
     assert solution.value == Place(name="Oslo", population=717710)
-    assert solution.value.population == 717710
     assert "class Place(TypedDict):\n    name: str\n    population: int" in model.asked[0][-2].content
     assert json.loads(json.dumps(solution.to_json()))["answer"] == '{"name": "Oslo", "population": 717710}'
 
 
-@pytest.mark.parametrize("mode", ["attribute", "naive"])
-@pytest.mark.parametrize("profile", ["small", "large"])
-def test_a_mismatch_is_one_more_reflection(towns: LocalAPI, mode: str, profile: str) -> None:
+@pytest.mark.parametrize(("mode", "profile"), [("attribute", "small"), ("attribute", "large"), ("naive", "small")])
+def test_a_mismatch_is_one_more_reflection(weather: LocalAPI, mode: str, profile: str) -> None:
     """The model is told the field and what is wrong with it, and its revision answers."""
     wrong = f'import json\n{CITY}print(json.dumps({{"name": city["name"], "population": city["name"]}}))'
     right = wrong.replace('"population": city["name"]', '"population": city["population"]')
     model = ScriptedModel(wrong, right)
 
-    solution = Agent(towns.protocol, model=model, mode=mode, profile=profile).solve(QUESTION, answer_type=Place)
+    solution = Agent(weather.protocol, model=model, mode=mode, profile=profile).solve(QUESTION, answer_type=Place)
 
     assert solution.value == Place(name="Oslo", population=717710)
     assert solution.reflections == 1
-    fault = solution.attempts[0].fault
-    assert fault is not None
-    assert fault.type == "WrongType"
+    assert [attempt.fault.type for attempt in solution.attempts if attempt.fault] == ["WrongType"]
     asked = "\n".join(message.content for message in model.asked[1])
     assert "population: Input should be a valid integer" in asked
 
 
-def test_a_last_revision_that_does_not_fit_is_a_failure(towns: LocalAPI) -> None:
+def test_a_last_revision_that_does_not_fit_is_a_failure(weather: LocalAPI) -> None:
     """The message names the field; there is no answer and no value."""
     wrong = f'import json\n{CITY}print(json.dumps({{"name": city["name"], "population": "many"}}))'
     model = ScriptedModel(wrong, wrong.replace("many", "lots"))
 
-    solution = Agent(towns.protocol, model=model, max_reflections=1).solve(QUESTION, answer_type=Place)
+    solution = Agent(weather.protocol, model=model, max_reflections=1).solve(QUESTION, answer_type=Place)
 
-    assert solution.status == "failed"
-    assert solution.answer is None
+    assert (solution.status, solution.answer) == ("failed", None)
     assert solution.value is None
     assert "population: Input should be a valid integer" in solution.message
     assert len(solution.attempts) == 2
 
 
-def test_no_write_is_repeated_for_another_form_of_the_answer(towns: LocalAPI) -> None:
+def test_no_write_is_repeated_for_another_form_of_the_answer(weather: LocalAPI) -> None:
     """The revision gets the reply of the write from the journal."""
-    towns.answer("POST", "/alerts", {"text": "storm", "level": 2})
+    weather.answer("POST", "/alerts", {"text": "storm", "level": 2})
     write = 'alert = POST_alerts(text="storm", level=2)\n'
     model = ScriptedModel(f'{write}print(alert["text"])', f'{write}print(alert["level"])')
 
-    agent = Agent(towns.protocol, model=model, writes="allow")
+    agent = Agent(weather.protocol, model=model, writes="allow")
     solution = agent.solve('Post the alert "storm" of level 2 and give its level.', answer_type=int)
 
     assert solution.value == 2
-    assert [request.method for request in towns.requests] == ["POST"]
+    assert [request.method for request in weather.requests] == ["POST"]
 
 
 @pytest.mark.parametrize("mode", ["react", "codeact", "react@2"])
-def test_other_modes_validate_at_the_end(towns: LocalAPI, mode: str) -> None:
+def test_other_modes_validate_at_the_end(weather: LocalAPI, mode: str) -> None:
     """An answer that does not fit fails the try; with several tries there is another one."""
     if mode == "codeact":
         good = [f"```python\n{CITY}print(city)\n```", "Answer: 717710"]
@@ -126,16 +114,12 @@ def test_other_modes_validate_at_the_end(towns: LocalAPI, mode: str) -> None:
         good = ['Action: GET_cities(query="Oslo")', 'Action: finish(answer="717710")']
     bad = [*good[:1], good[1].replace("717710", "some 700 thousand")]
 
-    solution = Agent(towns.protocol, model=ScriptedModel(*good), mode=mode).solve(QUESTION, answer_type=int)
-    failed = Agent(towns.protocol, model=ScriptedModel(*bad, *good), mode=mode).solve(QUESTION, answer_type=int)
+    solution = Agent(weather.protocol, model=ScriptedModel(*good), mode=mode).solve(QUESTION, answer_type=int)
+    failed = Agent(weather.protocol, model=ScriptedModel(*bad, *good), mode=mode).solve(QUESTION, answer_type=int)
 
     assert solution.value == 717710
-    if mode == "react@2":
-        assert failed.value == 717710
-    else:
-        assert "Input should be a valid integer" in failed.message
-        assert failed.status == "failed"
-        assert failed.value is None
+    assert (failed.value, failed.status) == ((717710, "answered") if mode == "react@2" else (None, "failed"))
+    assert mode == "react@2" or "Input should be a valid integer" in failed.message
 
 
 @pytest.mark.parametrize(
@@ -177,11 +161,11 @@ def test_wrong_answers(kind: Any, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [object(), Callable[[int], int], LocalAPI, "Nowhere"])
-def test_a_type_without_a_schema_is_refused_before_anything_is_asked(towns: LocalAPI, kind: Any) -> None:
+def test_a_type_without_a_schema_is_refused_before_anything_is_asked(weather: LocalAPI, kind: Any) -> None:
     """It is a UsageError of the call that says what to give instead."""
     model = ScriptedModel()
     with pytest.raises(UsageError, match=r"no type for answers .* give a pydantic model"):
-        Agent(towns.protocol, model=model).solve(QUESTION, answer_type=kind)
+        Agent(weather.protocol, model=model).solve(QUESTION, answer_type=kind)
     assert not model.asked
 
 

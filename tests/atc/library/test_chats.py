@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,10 @@ POST = 'Post the alert "storm" of level 2.'
 
 
 @pytest.fixture
-def towns() -> Iterator[LocalAPI]:
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
-        api.answer("GET", "/cities/osl/weather", {"now": {"degrees": 7}})
-        api.answer("POST", "/alerts", {"text": "storm", "level": 2})
-        yield api
+def towns(weather: LocalAPI) -> LocalAPI:
+    """A service that takes alerts, too."""
+    weather.answer("POST", "/alerts", {"text": "storm", "level": 2})
+    return weather
 
 
 def sent(api: LocalAPI) -> list[str]:
@@ -199,8 +196,3 @@ def test_the_prompt_has_the_latest_turns_that_fit() -> None:
     assert "question 0" not in text
     assert len(text) < 3000
     assert conversation_so_far([], 600) == ""
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"

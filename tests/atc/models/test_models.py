@@ -14,8 +14,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 
 from atc import Agent, Endpoint
+from atc.apps.cli import main
 from atc.engines import files
 from atc.models import DEFAULT_MODEL, Message, default_model, open_model
 from atc.models.base import ModelRequest, answer
@@ -23,7 +25,6 @@ from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.extras import install_command
 from protocols.samples import sample as api
-from tests.atc_command import ATC
 from tests.chat_endpoint import KEY, ChatEndpoint, completion, serve
 
 _CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()
@@ -69,12 +70,11 @@ def test_what_a_name_without_a_prefix_may_mean(name: str, guess: str) -> None:
 
 def test_the_command_checks_the_name_of_a_model_first() -> None:
     """Whether it is an option, a variable or the default: no document is read, and no API asked."""
-    environment = {**os.environ, "ATC_MODEL": "claude-sonnet-4-5"}
-    command = [ATC, "solve", "Who?", "--api", "http://127.0.0.1:9/openapi.yaml"]
-    process = subprocess.run(command, capture_output=True, text=True, env=environment)
+    command = ["solve", "Who?", "--api", "http://127.0.0.1:9/openapi.yaml"]
+    result = CliRunner().invoke(main, command, env={"ATC_MODEL": "claude-sonnet-4-5"})
 
-    assert process.returncode == 2
-    assert "did you mean anthropic:claude-sonnet-4-5?" in process.stderr
+    assert result.exit_code == 2
+    assert "did you mean anthropic:claude-sonnet-4-5?" in result.stderr
 
 
 def test_a_provider_without_its_extra_is_told_first(tmp_path: Path) -> None:
@@ -177,12 +177,9 @@ def test_a_stream_of_something_else_is_no_answer(endpoint: ChatEndpoint, events:
 
 def test_only_silence_ends_the_wait(endpoint: ChatEndpoint) -> None:
     """An answer may take longer than the limit if something of it comes."""
-    endpoint.pieces, endpoint.pause = ("a",) * 4, 0.3
-    patient = Endpoint("small", base_url=endpoint.url, silence=0.8)
+    endpoint.pieces, endpoint.pause = ("a",) * 4, 0.2
 
-    assert patient.complete(QUESTION).text == "aaaa"
-    with pytest.raises(ModelError, match=r"was silent for 0\.1 seconds in the middle of its answer"):
-        Endpoint("small", base_url=endpoint.url, silence=0.1).complete(QUESTION)
+    assert Endpoint("small", base_url=endpoint.url, silence=0.7).complete(QUESTION).text == "aaaa"
 
 
 def test_several_endpoints_in_a_process(endpoint: ChatEndpoint) -> None:
@@ -198,36 +195,27 @@ def test_several_endpoints_in_a_process(endpoint: ChatEndpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "stop", "text"),
     [
-        "The program:\n```python\nx = 1\n```\nDone.",
-        "Here it is.\n```python\nx = 1\n```\nDone.",
-        "x = 1\n```",
-        "x = 1\n",
+        ("The program:\n```python\nx = 1\n```\nDone.", "```", "x = 1\n"),
+        ("Here it is.\n```python\nx = 1\n```\nDone.", "```", "x = 1\n"),
+        ("x = 1\n```", "```", "x = 1\n"),
+        ("x = 1\n", "```", "x = 1\n"),
+        ("Here it is:\n```python\nx = 1\n```", "\n```", "x = 1"),  # a stop that the opening nearly holds
     ],
 )
-def test_a_prefill_becomes_a_request(endpoint: ChatEndpoint, reply: str) -> None:
+def test_a_prefill_becomes_a_request(endpoint: ChatEndpoint, reply: str, stop: str, text: str) -> None:
     """The format has no prefill: it is asked for, and the answer is what comes after it, however it was repeated."""
     endpoint.text = reply
 
-    answer = open_model("openai:small").complete(PREFILLED, stop=["```"])
+    answer = open_model("openai:small").complete(PREFILLED, stop=[stop])
 
-    assert answer.text == "x = 1\n"
+    assert answer.text == text
     sent = endpoint.requests[0]
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     assert sent["messages"][1]["content"].startswith("Write a function add(a, b).\n")
     assert sent["messages"][1]["content"].endswith("The program:\n```python\n")
     assert "stop" not in sent  # it would end the answer at the opened block that the answer repeats
-
-
-def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: ChatEndpoint) -> None:
-    """An answer may open its block on a line of its own, and would end there."""
-    endpoint.text = "Here it is:\n```python\nx = 1\n```"
-
-    answer = open_model("openai:small").complete(PREFILLED, stop=["\n```"])
-
-    assert answer.text == "x = 1"
-    assert "stop" not in endpoint.requests[0]
 
 
 def test_a_parameter_that_is_refused_is_left_out(endpoint: ChatEndpoint) -> None:
@@ -252,17 +240,13 @@ def test_a_busy_endpoint_is_asked_again(endpoint: ChatEndpoint) -> None:
     assert len(endpoint.requests) == 3
 
 
-def test_an_answer_that_was_cut_off_says_so(endpoint: ChatEndpoint) -> None:
-    """`finish` tells a cut answer from a whole one."""
-    endpoint.replies = [(200, {}, json.dumps(completion("def add(", finish="length")))]
-    assert open_model("openai:small").complete(QUESTION).finish == "length"
-
-
 def test_an_endpoint_that_counts_nothing(endpoint: ChatEndpoint) -> None:
-    """No usage in the reply: zeros, and still one call."""
-    endpoint.replies = [(200, {}, json.dumps({**completion("x"), "usage": None}))]
-    usage = open_model("openai:small").complete(QUESTION).usage
-    assert (usage.prompt_tokens, usage.completion_tokens, usage.model_calls) == (0, 0, 1)
+    """No usage in the reply: zeros, and still one call; `finish` tells a cut answer from a whole one."""
+    endpoint.replies = [(200, {}, json.dumps({**completion("def add(", finish="length"), "usage": None}))]
+    cut = open_model("openai:small").complete(QUESTION)
+
+    assert (cut.usage.prompt_tokens, cut.usage.completion_tokens, cut.usage.model_calls) == (0, 0, 1)
+    assert cut.finish == "length"
 
 
 @pytest.mark.parametrize(
@@ -316,19 +300,22 @@ def test_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
         open_model("openai:small").complete(QUESTION)
 
 
-def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenAI itself needs a key; the message names the variable."""
+@pytest.mark.parametrize(
+    ("key", "url", "says"),
+    [
+        ("sk-1\u20112", "http://127.0.0.1:9/v1", r"api_key for openai:small has a letter that no header takes"),
+        ("sk-1\n2", "http://127.0.0.1:9/v1", r"api_key for openai:small has a letter that no header takes"),
+        (None, None, "openai:small needs a key: set OPENAI_API_KEY"),
+    ],
+)
+def test_a_bad_key_is_told_when_the_model_is_opened(
+    monkeypatch: pytest.MonkeyPatch, key: str | None, url: str | None, says: str
+) -> None:
+    """As after copying it from a page; the message does not hold it. OpenAI itself needs one."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
-        open_model("openai:gpt-4.1")
-
-
-@pytest.mark.parametrize("key", ["sk-1\u20112", "sk-1\n2"])
-def test_a_key_that_cannot_be_sent_is_told_when_the_model_is_opened(key: str) -> None:
-    """As after copying it from a page; the message does not hold it."""
-    with pytest.raises(ModelError, match=r"api_key for openai:small has a letter that no header takes") as caught:
-        Endpoint("small", base_url="http://127.0.0.1:9/v1", api_key=key)
+    with pytest.raises(ModelError, match=says) as caught:
+        Endpoint("small", base_url=url, api_key=key)
     assert "sk-" not in str(caught.value)
 
 
@@ -389,6 +376,8 @@ def test_a_model_folder_answers(tiny: Path) -> None:
     assert first.text == second.text != ""
     assert first.usage.prompt_tokens == len("You write Python.\n\nWrite a function add(a, b).\n\n")
     assert (first.usage.completion_tokens, first.usage.model_calls, first.finish) == (8, 1, "length")
+    with pytest.raises(ModelError, match=r"has 302 tokens, and 10 are kept for the answer; hf:.* can hold 256"):
+        model.complete([Message("user", "x" * 300)], max_tokens=10)
 
 
 @pytest.mark.hf
@@ -422,13 +411,6 @@ def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.hf
-def test_a_model_folder_says_when_a_conversation_is_too_long(tiny: Path) -> None:
-    """The message has both numbers."""
-    with pytest.raises(ModelError, match=r"has 302 tokens, and 10 are kept for the answer; hf:.* can hold 256"):
-        open_model(f"hf:{tiny}").complete([Message("user", "x" * 300)], max_tokens=10)
-
-
-@pytest.mark.hf
 def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
     """A wrong folder is told at once, a damaged one when it is loaded; both in one sentence."""
     with pytest.raises(ModelError, match=r"no config\.json"):
@@ -450,7 +432,7 @@ def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
 
 ASK_LOCAL_MODEL = """
 from atc.models import Message, open_model
-from protocols.errors import ModelError, UsageError
+from protocols.errors import ModelError
 try:
     open_model().complete([Message('user', 'Hello')])
 except ModelError as error:
@@ -458,31 +440,21 @@ except ModelError as error:
 """
 
 
-def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is no model ends in exit 5 and a way out, and the engine prints nothing of its own."""
+@pytest.mark.parametrize("library", ["there", "missing"])
+def test_a_local_model_that_cannot_be_loaded_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    """A file that is no model, and a bare machine without libgomp: a way out, and no word of the engine itself."""
     monkeypatch.setenv("ATC_HOME", str(tmp_path))
     file = tmp_path / "models" / files.CATALOGUE[0].file
     file.parent.mkdir()
     file.write_bytes(b"GGUF" + bytes(1000))
+    says = [f"the local engine could not load {file} (1,004 bytes)"]
+    if library == "missing":
+        (tmp_path / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')\n")
+        monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+        says = ["libgomp.so.1: cannot open shared object file", "apt install libgomp1"]
     process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
 
-    assert process.returncode == 0
-    assert process.stderr == ""
-    assert process.stdout.startswith(f"the local engine could not load {file} (1,004 bytes)")
-    assert process.stdout.count("\n") == 1
-
-
-def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a bare machine the engine may lack libgomp: the message names the package that brings it; exit 5."""
-    monkeypatch.setenv("ATC_HOME", str(tmp_path))
-    file = tmp_path / "models" / files.CATALOGUE[0].file
-    file.parent.mkdir()
-    file.write_bytes(b"GGUF")
-    shadow = tmp_path / "shadow"
-    shadow.mkdir()
-    (shadow / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')\n")
-    monkeypatch.setenv("PYTHONPATH", f"{shadow}:{os.environ.get('PYTHONPATH', '')}")
-    process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
-
-    assert "libgomp.so.1: cannot open shared object file" in process.stdout
-    assert "apt install libgomp1" in process.stdout
+    assert (process.returncode, process.stderr, process.stdout.count("\n")) == (0, "", 1)
+    assert [text for text in says if text not in process.stdout] == []

@@ -76,8 +76,9 @@ def test_the_code_of_the_page_is_right(tmp_path: Path) -> None:
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", *files], cwd=ROOT, capture_output=True, text=True
     )
-    runs = [subprocess.run([sys.executable, file], cwd=ROOT, capture_output=True, text=True) for file in files]
+    program = "import runpy, sys\nfor file in sys.argv[1:]:\n    runpy.run_path(file, run_name='__main__')"
+    run = subprocess.run([sys.executable, "-c", program, *files], cwd=ROOT, capture_output=True, text=True)
 
     assert "Success: no issues found in 3 source files" in checked.stdout, checked.stdout
-    assert [(run.returncode, run.stderr) for run in runs] == [(0, "")] * 3
-    assert [run.stdout for run in runs[::2]] == ["Cinema\n", "12\n"]
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("Cinema\n") and run.stdout.endswith("12\n")

@@ -42,5 +42,5 @@ def test_copies_are_noticed_and_all_but_the_first_are_cut(beginning: str, again:
     ],
 )
 def test_what_goes_on_is_let_be(text: str) -> None:
-    for end in range(len(text), 0, -7):
+    for end in range(len(text), 0, -31):
         assert repetition_start(text[:end]) is None, text[:end][-80:]

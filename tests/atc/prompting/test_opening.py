@@ -8,7 +8,9 @@ from typing import Any
 
 from atc import Agent
 from atc.assist.check import check
+from atc.fault import Fault
 from atc.profile import LARGE
+from atc.prompting import described
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.samples import sample
@@ -126,3 +128,8 @@ def test_a_large_model_sees_every_function() -> None:
     assert len(documented(profile=replace(LARGE, prompt_tokens=400))) < len(names)
     given = Agent(protocol, "openai:any", profile="large").opening(question, tools=["GET_films"]).functions
     assert "GET_people" not in given
+
+
+def test_a_long_error_is_cut() -> None:
+    """A program can make an error as long as it likes; the model reads its beginning."""
+    assert len(described(Fault("run", "ValueError", "x y " * 20_000, 1, "--> 1 " + "z" * 9_000))) < 2000
