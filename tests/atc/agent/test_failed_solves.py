@@ -18,7 +18,7 @@ from tests.scripted import ScriptedModel
         ([f"print(undefined_{n})" for n in range(5)], {}, "failed", 1, 4, "NameError"),
         (["I am sorry, I cannot help with that."] * 2, {"max_reflections": 1}, "failed", 1, 2, "NoProgram"),
         (["import os\nprint(os.listdir('/'))"], {"max_reflections": 0}, "refused", 3, 1, "os"),
-        (["while True:\n    pass"], {"max_reflections": 0, "limits": Limits(wall=0.5)}, "limit", 4, 1, "ran longer than"),
+        (["while True:\n    pass"], {"max_reflections": 0, "limits": Limits(wall=0.5)}, "limit", 4, 1, "longer"),
         (["print(undefined)"], {}, "model_error", 5, 1, "no answer left"),
         (["print(1 / 0)"] * 2, {"mode": "none"}, "failed", 1, 1, "ZeroDivisionError"),
     ],
