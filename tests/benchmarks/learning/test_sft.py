@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
-import time
 from array import array
 from pathlib import Path
 
@@ -104,9 +103,7 @@ def test_the_plan_is_known_before_training() -> None:
     config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, micro_batch=5)
 
     plan = make_plan(examples, config)
-    limited = make_plan(
-        examples, TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, micro_batch=5, max_tokens=50)
-    )
+    limited = make_plan(examples, config.model_copy(update={"max_tokens": 50}))
 
     assert plan.steps == 4
     assert plan.tokens_after[-1] == 2 * sum(range(2, 12))
@@ -118,33 +115,81 @@ def test_the_plan_is_known_before_training() -> None:
     assert make_plan(examples, config) == plan
 
 
+RUN = {"learning_rate": 5e-3, "dropout": 0.1, "max_steps": 16, "epochs": 9, "save_every": 8}
+
+
+@pytest.fixture(scope="module")
+def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of 16 updates with checkpoints after 8 and 16, an adapter and a merged model."""
+    out = tmp_path_factory.mktemp("finished") / "out"
+    result = tune("small.yaml", changes(tiny, out, merge=True, **RUN))
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    return out
+
+
+def cut_off(finished: Path, out: Path) -> Path:
+    """The run as kill -9 leaves it while it saves its second checkpoint."""
+    shutil.copytree(finished, out)
+    for name in ("adapter", "merged"):
+        shutil.rmtree(out / name)
+    for name in ("summary.json", "checkpoints/checkpoint-16/files.json"):
+        (out / name).unlink()
+    return out
+
+
 @pytest.mark.train
-def test_a_run_leaves_an_adapter_a_merged_model_and_a_card(tiny: Path, tmp_path: Path) -> None:
+def test_a_run_leaves_an_adapter_a_merged_model_and_a_card(tiny: Path, finished: Path) -> None:
     """The merged model answers as base and adapter do; a finished run is not trained again."""
     import peft
     import torch
     import transformers
 
-    out = tmp_path / "out"
-    settings = changes(tiny, out, merge=True, learning_rate=5e-3, max_steps=12, epochs=9)
-    result = tune("small.yaml", settings)
-    assert result.exit_code == 0, result.output + repr(result.exception)
-
     base = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
     ids = torch.arange(3, 60).unsqueeze(0)
     with torch.no_grad():
         before = base(ids).logits
-        merged = transformers.AutoModelForCausalLM.from_pretrained(out / "merged")(ids).logits
-        adapted = peft.PeftModel.from_pretrained(base, out / "adapter")(ids).logits
+        merged = transformers.AutoModelForCausalLM.from_pretrained(finished / "merged")(ids).logits
+        adapted = peft.PeftModel.from_pretrained(base, finished / "adapter")(ids).logits
     torch.testing.assert_close(merged, adapted, atol=1e-4, rtol=1e-4)
     assert not torch.allclose(merged, before, atol=1e-2)
-    card = (out / "adapter" / "README.md").read_text()
+    card = (finished / "adapter" / "README.md").read_text()
     assert "learning_rate: 0.005" in card and "40 conversations" in card
-    assert json.loads((out / "summary.json").read_text())["steps"] == 12
+    assert json.loads((finished / "summary.json").read_text())["steps"] == 16
+    settings = changes(tiny, finished, merge=True, **RUN)
     again = tune("small.yaml", settings)
     assert again.exit_code == 0 and "is finished" in again.output
     other = tune("small.yaml", [*settings, "rank=2"])
     assert isinstance(other.exception, UsageError) and "other settings (rank)" in str(other.exception)
+
+
+@pytest.mark.train
+def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, finished: Path, tmp_path: Path) -> None:
+    """After kill -9 the next updates have the losses of a run that was never stopped."""
+    out = cut_off(finished, tmp_path / "out")
+    result = tune("small.yaml", changes(tiny, out, **RUN))
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    assert "checkpoint-16 cannot be used, it was not written to its end" in " ".join(result.output.split())
+    assert "continued after update 8 of 16" in result.output
+    assert [step for step, _ in losses(out)] == list(range(1, 17))
+    assert [loss for _, loss in losses(out)] == pytest.approx([loss for _, loss in losses(finished)])
+
+
+@pytest.mark.train
+def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, finished: Path, tmp_path: Path) -> None:
+    """The seconds of earlier runs count: `max_seconds` ends it with a checkpoint and all outputs; then it goes on."""
+    out = cut_off(finished, tmp_path / "out")
+    lines = [{**line, "seconds": 100} for _, line in read_lines(out / "log.jsonl")]
+    (out / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    short = tune("small.yaml", changes(tiny, out, **RUN, max_seconds=50))
+    stopped = json.loads((out / "summary.json").read_text())
+    has_adapter = (out / "adapter").is_dir()
+    longer = tune("small.yaml", changes(tiny, out, **RUN))
+
+    assert short.exit_code == longer.exit_code == 0, longer.output + repr(longer.exception)
+    assert (stopped["stopped_by"], stopped["steps"], has_adapter) == ("max_seconds", 9, True)
+    assert "continued after update 9 of 16" in longer.output
 
 
 @pytest.mark.train
@@ -175,30 +220,6 @@ def test_a_model_learns_its_programs_by_heart(tiny: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.train
-def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, tmp_path: Path) -> None:
-    """After kill -9 the next ten updates have the losses of a run that was never stopped."""
-    fields = {"max_steps": 16, "epochs": 9, "dropout": 0.1, "learning_rate": 1e-3}
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert tune("small.yaml", changes(tiny, whole, **fields)).exit_code == 0
-    settings = [part for change in changes(tiny, killed, **fields) for part in ("--set", change)]
-    code = "from benchmarks.learning.sft_command import sft; sft()"
-    command = [sys.executable, "-c", code, "--config", "small.yaml", *settings]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
-        try:
-            wait_for(killed / "checkpoints" / "checkpoint-4" / "files.json")
-        finally:
-            process.send_signal(signal.SIGKILL)
-
-    result = tune("small.yaml", changes(tiny, killed, **fields))
-
-    assert result.exit_code == 0, result.output + repr(result.exception)
-    assert "continued after update" in result.output
-    assert [step for step, _ in losses(killed)] == list(range(1, 17))
-    assert [loss for _, loss in losses(killed)[-10:]] == pytest.approx([loss for _, loss in losses(whole)[-10:]])
-
-
-@pytest.mark.train
 def test_two_processes_train_as_one_does(tiny: Path, tmp_path: Path) -> None:
     """torchrun shares the rows of an update among its processes; the losses stay those of one process."""
     fields = {"max_steps": 2, "micro_batch": 1, "dev": 0, "learning_rate": 1e-3}
@@ -216,32 +237,6 @@ def test_two_processes_train_as_one_does(tiny: Path, tmp_path: Path) -> None:
     assert done.returncode == alone.exit_code == 0, done.stderr
     expected = [loss for _, loss in losses(tmp_path / "one")]
     assert [loss for _, loss in losses(tmp_path / "two")] == pytest.approx(expected, rel=1e-4)
-
-
-def wait_for(path: Path) -> None:
-    """Wait until a file is there."""
-    deadline = time.monotonic() + 60
-    while not path.is_file():
-        assert time.monotonic() < deadline, f"{path} did not come"
-        time.sleep(0.01)
-
-
-@pytest.mark.train
-def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path) -> None:
-    """`max_seconds` ends a run with a checkpoint and all outputs; without the limit it goes on from there."""
-    out = tmp_path / "out"
-    fields = {"max_steps": 400, "epochs": 90, "dev": 0, "save_every": 200}
-
-    short = tune("small.yaml", changes(tiny, out, **fields, max_seconds=1))
-    stopped = json.loads((out / "summary.json").read_text())
-    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=0))
-    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=0))
-
-    assert short.exit_code == longer.exit_code == same.exit_code == 0, longer.output + repr(longer.exception)
-    assert "is finished" in " ".join(same.output.split())
-    assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
-    assert f"continued after update {stopped['steps']} of 400" in longer.output
-    assert (out / "adapter").is_dir()
 
 
 def test_a_corrupt_checkpoint_is_passed_over(tmp_path: Path) -> None:
@@ -294,29 +289,26 @@ def test_a_training_that_diverges_is_told(tiny: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.train
-def test_a_moved_run_gives_its_best_model(tiny: Path, tmp_path: Path) -> None:
+def test_a_moved_run_gives_its_best_model(tiny: Path, finished: Path, tmp_path: Path) -> None:
     """The checkpoint that was best is found below the new folder; the merged model may be asked for later."""
     from safetensors.torch import load_file
 
-    out, moved = tmp_path / "out", tmp_path / "moved"
-    assert tune("small.yaml", changes(tiny, out, max_steps=8)).exit_code == 0
-    last = out / "checkpoints" / "checkpoint-8"
+    moved = Path(shutil.copytree(finished, tmp_path / "moved"))
+    for name in ("adapter", "merged"):
+        shutil.rmtree(moved / name)
+    last = moved / "checkpoints" / "checkpoint-16"
     state = json.loads((last / "trainer_state.json").read_text())
-    state |= {
-        "best_model_checkpoint": str(out / "checkpoints" / "checkpoint-4"),
-        "best_metric": 0,
-        "best_global_step": 4,
-    }
-    (last / "trainer_state.json").write_text(json.dumps(state))
+    best = {"best_model_checkpoint": str(finished / "checkpoints" / "checkpoint-8")}
+    best |= {"best_metric": 0, "best_global_step": 8}
+    (last / "trainer_state.json").write_text(json.dumps(state | best))
     seal_checkpoint(last)
-    out.rename(moved)
-    again = tune("small.yaml", changes(tiny, moved, max_steps=8, merge=True))
+    again = tune("small.yaml", changes(tiny, moved, merge=True, **RUN))
 
     assert again.exit_code == 0, again.output + repr(again.exception)
     assert (moved / "merged").is_dir()
     name = "adapter_model.safetensors"
-    best, given = load_file(moved / "checkpoints" / "checkpoint-4" / name), load_file(moved / "adapter" / name)
-    assert all((best[tensor].half() == given[tensor]).all() for tensor in best)
+    expected, adapter = load_file(moved / "checkpoints" / "checkpoint-8" / name), load_file(moved / "adapter" / name)
+    assert all((expected[tensor].half() == adapter[tensor]).all() for tensor in expected)
 
 
 @pytest.mark.train
