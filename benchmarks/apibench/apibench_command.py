@@ -56,8 +56,13 @@ def apibench(options: _APIBenchOptions) -> None:
     from atc.models import default_model, open_model
     from atc.retrieval.encoder import encoder_digest
     from atc.retrieval.tool_index import ENCODERS
-    from benchmarks.apibench.apibench_run import APIBenchEnvironment, APIBenchSettings, rankings
-    from benchmarks.apibench.apibench_summary import APIBenchScorer, apibench_tables
+    from benchmarks.apibench.apibench_run import (
+        APIBenchEnvironment,
+        APIBenchScorer,
+        APIBenchSettings,
+        apibench_tables,
+        rankings,
+    )
     from benchmarks.apibench.dataset import read_apibench
     from benchmarks.harness.run_folders import run_all
     from benchmarks.harness.runner import selected

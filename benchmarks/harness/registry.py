@@ -112,7 +112,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             "apibench",
             "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
             command="benchmarks.apibench.apibench_command:apibench",
-            tables="benchmarks.apibench.apibench_summary:apibench_tables",
+            tables="benchmarks.apibench.apibench_run:apibench_tables",
         ),
         Benchmark(
             "services",

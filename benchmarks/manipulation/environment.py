@@ -124,23 +124,24 @@ class SuiteContent:
 def _read_content(folder: Path) -> SuiteContent:
     """The content of a tool by its folder."""
     data = json.loads(gzip.decompress((folder / "content.json.gz").read_bytes()))
-
-    def pairs(part: str) -> tuple[GoalAction, ...]:
-        return tuple(GoalAction(**{**record, "names": tuple(record["names"])}) for record in data[part])
-
-    tests = tuple(
-        ManipulationTest(
-            record["id"],
-            record["goal"],
-            tuple(record["labels"]),
-            tuple(map(tuple, record["names"])),
-            tuple(record.get("programs", ())),
-            record.get("state", {}),
-        )
-        for record in data["tests"]
+    tests, demonstrations, samples, functions = (
+        [
+            {**record, **{name: _tuple(value) for name, value in record.items() if isinstance(value, list)}}
+            for record in part
+        ]
+        for part in (data["tests"], data["demonstrations"], data["samples"], data.get("functions", ()))
     )
-    functions = tuple(FunctionDocument(**record) for record in data.get("functions", ()))
-    return SuiteContent(tests, pairs("demonstrations"), pairs("samples"), functions)
+    return SuiteContent(
+        tuple(ManipulationTest(**record) for record in tests),
+        tuple(GoalAction(**record) for record in demonstrations),
+        tuple(GoalAction(**record) for record in samples),
+        tuple(FunctionDocument(**record) for record in functions),
+    )
+
+
+def _tuple(value: Any) -> Any:
+    """Lists become tuples, at any depth."""
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
 class Environment(ABC):

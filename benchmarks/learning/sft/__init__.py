@@ -1,5 +1,5 @@
 """Fine-tuning on conversations: `atc train sft`.
 
-`settings` reads a configuration, `examples` makes token ids and labels, `plan` decides the order of training, `base`
-loads what is tuned, `trainer` trains and resumes, `output` writes the model, its loss curve and its card.
+`settings` reads a configuration, `examples` makes token ids and labels, and decides the order of training, `base` loads
+what is tuned, and writes the tuned model with its card, `trainer` trains and resumes.
 """

@@ -16,8 +16,14 @@ from atc.engines.pretrained import BaseModelFiles, find_base, loading
 from atc.files import make_folder, write_json
 from benchmarks.learning.sft.base import check_vocabulary, load_model, load_tokenizer, model_config, require
 from benchmarks.learning.sft.checkpoints import room_for
-from benchmarks.learning.sft.examples import ExampleCounts, TokenizedExample, read_examples
-from benchmarks.learning.sft.plan import TrainingPlan, make_plan, split_dev
+from benchmarks.learning.sft.examples import (
+    ExampleCounts,
+    TokenizedExample,
+    TrainingPlan,
+    make_plan,
+    read_examples,
+    split_dev,
+)
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import UsageError
 
@@ -207,7 +213,7 @@ def run(
     """
     import transformers
 
-    from benchmarks.learning.sft.output import loss_figures, save_model, write_card
+    from benchmarks.learning.sft.base import loss_figures, save_model, write_card
     from benchmarks.learning.sft.trainer import adapted, is_main_process, train
 
     config, counts = prepared.config, prepared.counts

@@ -16,8 +16,7 @@ from typing import Any
 from atc.files import append_line, read_lines, write_text
 from benchmarks.learning.memory import keep_freed_memory
 from benchmarks.learning.sft.checkpoints import find_checkpoint, keep_best_beside, room_for, seal_checkpoint, step_of
-from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
-from benchmarks.learning.sft.plan import TrainingPlan
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, TrainingPlan
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import LimitReached, UsageError
 

@@ -225,6 +225,11 @@ def _identity(place: _WeatherPlace) -> str:
     return f"{_folded(place.name)},{place.country}" if place.name else f"{place.lat},{place.lon}"
 
 
+def _number(place: _WeatherPlace) -> int:
+    """The id of a place."""
+    return 1_000_000 + int.from_bytes(_draws(_identity(place), "id")[:3], "big")
+
+
 def _current(place: _WeatherPlace, form: _Form) -> dict[str, Any]:
     draws = _draws(_identity(place), "/data/2.5/weather", form.seed)
     now = int(NOW.timestamp())
@@ -239,7 +244,7 @@ def _current(place: _WeatherPlace, form: _Form) -> dict[str, Any]:
             "sunset": now + 21600 + draws[31] * 10,
         },
         "timezone": place.timezone,
-        "id": 1_000_000 + int.from_bytes(_draws(_identity(place), "id")[:3], "big"),
+        "id": _number(place),
         "name": place.name,
         "cod": 200,
     }
@@ -253,7 +258,7 @@ def _forecast(place: _WeatherPlace, form: _Form) -> dict[str, Any]:
         text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
         entries.append({"dt": moment, **_conditions(place, draws, form), "pop": draws[29] % 101 / 100, "dt_txt": text})
     city = {
-        "id": 1_000_000 + int.from_bytes(_draws(_identity(place), "id")[:3], "big"),
+        "id": _number(place),
         "name": place.name,
         "coord": {"lat": place.lat, "lon": place.lon},
         "country": place.country,

@@ -26,7 +26,7 @@ LONG = (
 )
 
 
-def record(tool: str, api: str, description: str, parameters: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def record(api: str, description: str, parameters: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """A record of a tool file."""
     return {
         "name": api,
@@ -44,12 +44,12 @@ def tools(tmp_path: Path) -> Path:
     tides = "The tides and water levels of a sea port"
     contents = {
         ("Travel", "Harbour Tides"): [
-            record("Harbour Tides", "Get Tide", tides, [PORT, DAY]),
-            record("Harbour Tides", "List Ports", "All sea ports of a country"),
+            record("Get Tide", tides, [PORT, DAY]),
+            record("List Ports", "All sea ports of a country"),
         ],
-        ("Travel", "Parcel Desk"): [record("Parcel Desk", "Track", "Where a parcel with a number is", [DAY])],
-        ("Science", "Sea Levels"): [record("Sea Levels", "levels", f"{tides}, measured", [PORT])],
-        ("Science", "Parcel Lab"): [record("Parcel Lab", "Lookup", "Where a parcel with a number is kept")],
+        ("Travel", "Parcel Desk"): [record("Track", "Where a parcel with a number is", [DAY])],
+        ("Science", "Sea Levels"): [record("levels", f"{tides}, measured", [PORT])],
+        ("Science", "Parcel Lab"): [record("Lookup", "Where a parcel with a number is kept")],
     }
     for (category, tool), apis in contents.items():
         file = tmp_path / "tools" / category / f"{tool.lower().replace(' ', '_')}.json"
@@ -102,7 +102,7 @@ def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
 def test_tools_of_one_name_are_of_their_categories(tools: Path) -> None:
     """An instruction about several tools may need two that only their categories tell apart."""
     for category in ("Science", "Travel"):
-        apis = [record("Weather", name, "The weather of a place") for name in ("today", "tomorrow")]
+        apis = [record(name, "The weather of a place") for name in ("today", "tomorrow")]
         file = tools / category / "weather.json"
         file.write_text(json.dumps({"tool_name": "Weather", "tool_description": "", "api_list": apis}))
     pool = ToolPool(Catalogue([tools]))
@@ -181,12 +181,8 @@ OTHER = (
 
 def command(tools: Path, out: Path, *more: str) -> list[str]:
     """`atc toolbench generate` with a model on localhost."""
-    return [
-        "toolbench",
-        "generate",
-        str(tools),
-        *("--kind", "I1", "--model", "openai:scripted", "--out", str(out), "--simulate", "--json", *more),
-    ]
+    arguments = ["--kind", "I1", "--model", "openai:scripted", "--out", str(out), "--simulate", "--json", *more]
+    return ["toolbench", "generate", str(tools), *arguments]
 
 
 def test_instructions_become_a_query_file(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
@@ -247,32 +243,23 @@ def test_a_call_that_the_server_fails_at_is_refused(tools: Path, tmp_path: Path,
     assert not (tmp_path / "b.attempts.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("place", "line", "why"),
-    [
-        (1, 5, "this is not attempt 1; delete this line and all after it to go on from there"),
-        (1, {"number": 0, "refused_by": "words"}, "this is not attempt 1"),
-    ],
-)
-def test_damaged_attempts_are_named(
-    tools: Path, tmp_path: Path, endpoint: Callable[..., None], place: int, line: object, why: str
-) -> None:
+def test_damaged_attempts_are_named(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """The message has the file and the line; without it and those after it the run goes on."""
     endpoint("Where is a parcel kept that nobody took, and how does one find out about it there? " * 3)
     out, file = tmp_path / "queries.json", tmp_path / "queries.attempts.jsonl"
     arguments = command(tools, out, "--count", "1")
     whole = CliRunner().invoke(main, arguments)
-    lines = file.read_text().splitlines()
-    assert whole.exit_code == 0 and [json.loads(text).get("number") for text in lines] == [0, 1]
+    first, second = file.read_text().splitlines()
+    assert whole.exit_code == 0 and [json.loads(text).get("number") for text in (first, second)] == [0, 1]
 
-    file.write_text("\n".join([*lines[:place], json.dumps(line), *lines[place + 1 :]]) + "\n")
-    damaged = CliRunner().invoke(main, arguments)
-    file.write_text("".join(f"{text}\n" for text in lines[:place]))
-    again = CliRunner().invoke(main, arguments)
-
-    assert damaged.exit_code == 2
-    assert f"{file}, line {place + 1}: {why}" in " ".join(damaged.stderr.split())
-    assert json.loads(again.stdout) == json.loads(whole.stdout)
+    for line in (5, {"number": 0, "refused_by": "words"}):
+        file.write_text(f"{first}\n{json.dumps(line)}\n")
+        damaged = CliRunner().invoke(main, arguments)
+        assert damaged.exit_code == 2
+        why = f"{file}, line 2: this is not attempt 1; delete this line and all after it to go on from there"
+        assert why in " ".join(damaged.stderr.split())
+    file.write_text(f"{first}\n")
+    assert json.loads(CliRunner().invoke(main, arguments).stdout) == json.loads(whole.stdout)
 
 
 def test_a_file_that_it_has_not_made_is_left_alone(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:

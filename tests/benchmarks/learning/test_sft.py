@@ -15,8 +15,7 @@ from click.testing import CliRunner
 
 from atc.files import read_lines
 from benchmarks.learning.sft.checkpoints import find_checkpoint, room_for, seal_checkpoint
-from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, read_examples
-from benchmarks.learning.sft.plan import make_plan, split_dev
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, make_plan, read_examples, split_dev
 from benchmarks.learning.sft.settings import TuningConfig, read_config
 from benchmarks.learning.sft_command import sft
 from protocols.errors import UsageError
@@ -298,7 +297,7 @@ def test_a_moved_run_gives_its_best_model(tiny: Path, finished: Path, tmp_path: 
         shutil.rmtree(moved / name)
     last = moved / "checkpoints" / "checkpoint-16"
     state = json.loads((last / "trainer_state.json").read_text())
-    best = {"best_model_checkpoint": str(finished / "checkpoints" / "checkpoint-8")}
+    best: dict[str, object] = {"best_model_checkpoint": str(finished / "checkpoints" / "checkpoint-8")}
     best |= {"best_metric": 0, "best_global_step": 8}
     (last / "trainer_state.json").write_text(json.dumps(state | best))
     seal_checkpoint(last)

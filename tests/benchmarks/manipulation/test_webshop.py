@@ -9,10 +9,16 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.manipulation.environment import ActionResult, TestScore
-from benchmarks.manipulation.webshop.products import Product, ShopGoal, products
-from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
-from benchmarks.manipulation.webshop.session import find
-from benchmarks.manipulation.webshop.webshop_environment import WebShop
+from benchmarks.manipulation.webshop.products import (
+    Product,
+    ShopGoal,
+    fitting_options,
+    kind_factor,
+    products,
+    reward,
+    token_set_ratio,
+)
+from benchmarks.manipulation.webshop.webshop_environment import WebShop, find
 from sandbox import Sandbox
 
 SHOP = WebShop()
