@@ -125,11 +125,8 @@ def _read_content(folder: Path) -> SuiteContent:
     """The content of a tool by its folder."""
     data = json.loads(gzip.decompress((folder / "content.json.gz").read_bytes()))
     tests, demonstrations, samples, functions = (
-        [
-            {**record, **{name: _tuple(value) for name, value in record.items() if isinstance(value, list)}}
-            for record in part
-        ]
-        for part in (data["tests"], data["demonstrations"], data["samples"], data.get("functions", ()))
+        [{name: _tuple(value) for name, value in record.items()} for record in data.get(part, ())]
+        for part in ("tests", "demonstrations", "samples", "functions")
     )
     return SuiteContent(
         tuple(ManipulationTest(**record) for record in tests),
