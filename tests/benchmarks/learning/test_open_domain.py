@@ -19,15 +19,9 @@ from protocols.samples import sample
 
 
 def record(tool: str, api: str, description: str) -> dict[str, object]:
-    return {
-        "category_name": "Daily",
-        "tool_name": tool,
-        "api_name": api,
-        "api_description": description,
-        "required_parameters": [{"name": "city", "type": "STRING", "description": "a town", "default": "Oslo"}],
-        "optional_parameters": [],
-        "method": "GET",
-    }
+    city = {"name": "city", "type": "STRING", "description": "a town", "default": "Oslo"}
+    names = {"category_name": "Daily", "tool_name": tool, "api_name": api, "api_description": description}
+    return {**names, "required_parameters": [city], "optional_parameters": [], "method": "GET"}
 
 
 RAIN = record("Sky", "Forecast", "Will it rain in a city?")

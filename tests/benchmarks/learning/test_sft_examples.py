@@ -66,9 +66,7 @@ def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, examples_of: Example
     added = len(example.labels) - len(expected)
     assert example.labels == [IGNORED] * added + expected
     assert (added > 0) == (template is SYSTEM_ADDED)
-    assert [
-        token for token, label in zip(example.ids, example.labels, strict=True) if label not in (IGNORED, token)
-    ] == []
+    assert all(label in (IGNORED, token) for token, label in zip(example.ids, example.labels, strict=True))
     assert "".join(targets(tokenizer, example)) == "print(add(1, 2))<|im_end|>print(add(3, 3))<|im_end|>"
 
 

@@ -109,13 +109,13 @@ def test_compat_statuses_are_not_shuffled_with_the_answers(tmp_path: Path) -> No
     def decide(prompt: str) -> str:
         return always("Solved" if "Tom" in prompt else "Unsolved", "Unsolvable")(prompt)
 
-    ids = [str(number) for number in range(400)]
+    ids = [str(number) for number in range(100)]
     solved = run(*(answer(key, "Tom") for key in ids), method="a")
     unsolved = run(*(answer(key, "Ann") for key in ids), method="b")
     published = list(compare_runs(solved, unsolved, ids, judge(tmp_path, decide, compat=True), "2", 1, compat=True))
     strict = list(compare_runs(solved, unsolved, ids, judge(tmp_path, decide), "2", 1))
 
-    assert 160 < sum(query.winner == "reference" for query in published) < 240
+    assert 30 < sum(query.winner == "reference" for query in published) < 70
     assert all(query.winner == "reference" for query in strict)
 
 
