@@ -18,20 +18,15 @@ TABLE = [["Product", "Cost", "Price"], ["beef", 1, 3], ["pork", 5, 4], ["chicken
 
 @pytest.fixture
 def book() -> Workbook:
-    """A workbook with a small table."""
-    book = Workbook()
-    Worksheet(book, 0).update("A1", TABLE)
-    return book
+    return Workbook()
 
 
 @pytest.fixture
 def worksheet(book: Workbook) -> Worksheet:
-    return Worksheet(book, 0)
-
-
-@pytest.fixture
-def sheet(book: Workbook) -> Spreadsheet:
-    return Spreadsheet(book)
+    """A worksheet with a small table."""
+    worksheet = Worksheet(book, 0)
+    worksheet.update("A1", TABLE)
+    return worksheet
 
 
 def shown(worksheet: Worksheet, cell: str, render: str = "FORMATTED_VALUE") -> Any:
@@ -56,28 +51,30 @@ def test_formulas_are_evaluated_unless_raw(worksheet: Worksheet) -> None:
     assert shown(worksheet, "B6", "UNFORMATTED_VALUE") == 19
 
 
-def test_whole_columns_end_with_the_worksheet(worksheet: Worksheet) -> None:
-    """A formula over whole columns or rows sees the rows and columns there are, and takes no time for more."""
-    worksheet.update("E1", [["=SUM(B:B)", "=COUNTA($2:2)", '="A:A"', "=ROWS(A:A)"]], raw=False)
-    worksheet.update("E3", "=SUM(B:B*2:2)", raw=False)
-    worksheet.update("E4", [["=SUM(B2:B)", "=SUM($B$2:b)", "=ROWS(B2:B)", "=COUNTA(A2:2)"]], raw=False)
-    worksheet.update("E5", "=SUM(Sheet1!B2:B)", raw=False)
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("=SUM(B:B)", "19"),
+        ("=COUNTA($2:2)", "3"),
+        ('="A:A"', "A:A"),
+        ("=ROWS(A:A)", "1000"),
+        ("=SUM(B2:B)", "19"),
+        ("=SUM($B$2:b)", "19"),
+        ("=ROWS(B2:B)", "999"),
+        ("=COUNTA(A2:2)", "3"),
+        ("=SUM(Sheet1!B2:B)", "19"),
+        *((formula, "#") for formula in ("=SUM(B2:B5)x", "=SUM(B2:B5))", "=NOPE(1)", "=B2/0", "=Nowhere!A1")),
+    ],
+)
+def test_what_a_formula_shows(worksheet: Worksheet, formula: str, value: str) -> None:
+    """Whole columns end with the worksheet; what is no formula is an error, also where only its end is wrong."""
+    worksheet.update("E3", formula, raw=False)
 
-    assert worksheet.get("E4:H4") == [["19", "19", "999", "3"]]
-    assert shown(worksheet, "E5") == "19"
-    assert worksheet.get("E1:H1") == [["19", "3", "A:A", "1000"]]
-
-
-def test_a_broken_formula_is_an_error(worksheet: Worksheet) -> None:
-    """What is no formula shows an error and no value, also where only its end is wrong."""
-    for formula in ("=SUM(B2:B5)x", "=SUM(B2:B5))", "=NOPE(1)", "=B2/0", "=Nowhere!A1"):
-        worksheet.update("E1", formula, raw=False)
-        assert shown(worksheet, "E1").startswith("#"), formula
+    assert shown(worksheet, "E3").startswith(value)
 
 
 def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
     """Percent, money and truth values become values; raw texts stay texts, whatever moves them."""
-    worksheet.update("E1", [["50%", "$5.00", "TRUE", "'7"]], raw=False)
     worksheet.update("E2", [["50%", "=A1", "TRUE", "7"]])
     worksheet.insert_cols([["x"]], 2)
     worksheet.delete_rows(1)
@@ -88,8 +85,11 @@ def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
     assert worksheet.get("F3:I3", value_render_option="UNFORMATTED_VALUE") == [[0.5, 5, True, "7"]]
 
 
-def test_sort_moves_the_header_without_a_range(worksheet: Worksheet) -> None:
-    """All rows below the frozen ones are sorted: text comes after numbers, empty cells last both ways."""
+def test_rows_are_sorted(worksheet: Worksheet) -> None:
+    """All below the frozen ones or those of a range, by the first column that decides; formulas and formats move.
+
+    Text comes after numbers, empty cells last both ways.
+    """
     worksheet.sort((2, "asc"))
     assert column(worksheet, 1) == ["beef", "lamb", "pork", "chicken", "Product"]
     worksheet.sort((2, "des"))
@@ -98,16 +98,11 @@ def test_sort_moves_the_header_without_a_range(worksheet: Worksheet) -> None:
     worksheet.sort((2, "des"))
     assert column(worksheet, 1) == ["Product", "chicken", "pork", "beef", "lamb"]
 
-
-def test_sort_takes_several_columns_and_a_range(worksheet: Worksheet) -> None:
-    """The first column decides, equal rows by the next; rows outside the range stay; formulas and formats move."""
     worksheet.update("B2", [[5], [5], [1], [1]])
     worksheet.update("D2", "=C2*2", raw=False)
-    worksheet.format("A2", {"textFormat": {"bold": True}})
     worksheet.sort((2, "asc"), (3, "des"), range="A2:D5")
-
-    assert column(worksheet, 1) == ["Product", "lamb", "chicken", "pork", "beef"]
-    assert shown(worksheet, "D5", "FORMULA") == "=C5*2"
+    assert column(worksheet, 1) == ["Product", "lamb", "beef", "chicken", "pork"]
+    assert shown(worksheet, "D4", "FORMULA") == "=C4*2"
     with pytest.raises(SheetsError, match="'asc' or 'des'"):
         worksheet.sort((1, "ascending"))
 
@@ -124,7 +119,10 @@ def test_rows_and_columns_come_and_go(worksheet: Worksheet, book: Workbook) -> N
     assert worksheet.get_all_values() == [["Product", "New", "Cost", "Price", ""], ["beef", "7", "1", "3", ""],
                                           ["lamb", "", "3", "15", "18"]]  # fmt: skip
     assert shown(worksheet, "E3", "FORMULA") == "=C3+D3"
-    assert [(str(mark.area), mark.value) for mark in book.tabs[0].of_kind("note")] == [("A3", "fresh")]
+    marks = {mark.kind: (str(mark.area), mark.value) for mark in book.tabs[0].marks}
+    assert marks == {
+        "note": ("A3", "fresh"), "merge": ("A5:C5", None), "format": ("D3", {"textFormat": {"bold": True}})
+    }  # fmt: skip
     worksheet.append_row(["duck", 1, 2, 3])
     assert column(worksheet, 1)[3] == "duck"
     with pytest.raises(SheetsError, match="no rows from 5 to 2"):
@@ -143,11 +141,11 @@ def test_merged_cells_keep_the_first_value(worksheet: Worksheet) -> None:
 
 def test_formats_are_merged_field_by_field(worksheet: Worksheet, book: Workbook) -> None:
     """A field that is not named stays; a number format changes what a cell shows; unknown fields are refused."""
+    percent = {"numberFormat": {"type": "PERCENT", "pattern": "0%"}}
     worksheet.format("B2:B3", {"horizontalAlignment": "CENTER"})
-    worksheet.format(["B2", "C2"], {"numberFormat": {"type": "PERCENT", "pattern": "0%"}})
+    worksheet.format(["B2", "C2"], percent)
 
-    fields = {"horizontalAlignment": "CENTER", "numberFormat": {"type": "PERCENT", "pattern": "0%"}}
-    assert fields in [mark.value for mark in book.tabs[0].of_kind("format")]
+    assert {"horizontalAlignment": "CENTER", **percent} in [mark.value for mark in book.tabs[0].of_kind("format")]
     assert shown(worksheet, "B2") == "100%"
     for form in ({"bold": True}, {"horizontalAlignment": "MIDDLE"}, {"backgroundColor": {"red": 255}}):
         with pytest.raises(SheetsError, match="400 INVALID_ARGUMENT"):
@@ -161,21 +159,21 @@ def test_bad_ranges_are_refused(worksheet: Worksheet, name: str) -> None:
         worksheet.update(name, 1)
 
 
-def test_names_of_ranges_follow_their_cells(worksheet: Worksheet, book: Workbook) -> None:
+def test_names_of_ranges_follow_their_cells(worksheet: Worksheet) -> None:
     """A formula may use a name; rows that come move it; a name whose rows all go is no name any more."""
     worksheet.define_named_range("B2:B5", "costs")
     worksheet.insert_row(["top"])
     worksheet.update("F1", "=SUM(costs)", raw=False)
 
-    assert [str(mark.area) for mark in book.tabs[0].of_kind("name")] == ["B3:B6"]
     assert shown(worksheet, "F1") == "19"
     assert worksheet.get("costs") == [["1"], ["5"], ["10"], ["3"]]
     worksheet.delete_rows(3, 6)
     assert shown(worksheet, "F1") == "#NAME?"
 
 
-def test_worksheets_are_added(book: Workbook, worksheet: Worksheet, sheet: Spreadsheet) -> None:
+def test_worksheets_are_added(book: Workbook, worksheet: Worksheet) -> None:
     """They are added and copied, and their titles are unique."""
+    sheet = Spreadsheet(book)
     sheet.add_worksheet("Notes", 5, 3)
     sheet.values_update("Notes!A1", {"valueInputOption": "USER_ENTERED"}, {"values": [["=Sheet1!C2*2"]]})
     worksheet.duplicate(1, new_sheet_name="Twin")
@@ -189,20 +187,17 @@ def test_worksheets_are_added(book: Workbook, worksheet: Worksheet, sheet: Sprea
         sheet.add_worksheet("notes", 1, 1)
 
 
-def test_tables_of_records(book: Workbook, sheet: Spreadsheet) -> None:
+def test_tables_of_records(book: Workbook, worksheet: Worksheet) -> None:
     """What data frames are used for: selections, groups, pivots, and the way back into a worksheet."""
-    tables, pd = WorksheetTables(book), RecordFunctions()
+    tables, pd, sheet = WorksheetTables(book), RecordFunctions(), Spreadsheet(book)
     rows = tables.get_as_dataframe("Sheet1")
     kinds = [{**row, "Kind": kind} for row, kind in zip(rows, ["red", "red", "white", "red"], strict=True)]
 
     assert rows[1] == {"Product": "pork", "Cost": 5, "Price": 4}
     assert [row["Product"] for row in pd.loc(rows, "Cost", "<=", 5)] == ["beef", "pork", "lamb"]
     assert pd.groupby(kinds, ["Kind"], "Cost", "mean") == [{"Kind": "red", "Cost": 3}, {"Kind": "white", "Cost": 10}]
-    assert pd.pivot_table(kinds, "Cost", "Product", "Kind", "sum")[1] == {
-        "Product": "chicken",
-        "red": None,
-        "white": 10,
-    }
+    pivot = pd.pivot_table(kinds, "Cost", "Product", "Kind", "sum")
+    assert pivot[1] == {"Product": "chicken", "red": None, "white": 10}
     tables.set_with_dataframe(sheet.add_worksheet("Out", 2, 2), pd.drop(kinds, ["Cost"]), row=2)
     out = Worksheet(book, sheet.worksheet("Out").id)
     assert out.get("A2:C3") == [["Product", "Price", "Kind"], ["beef", "3", "red"]]
