@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner, Result
 
+from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
+from benchmarks.run.run_settings import RunSettings
+from benchmarks.tasks.datasets import Dataset
 
-__all__ = ["BOTH", "CREDITS", "LATEST", "SEARCH", "SEARCH_ONLY", "TASKS", "bench", "command", "summary", "write"]
+__all__ = [
+    *("BOTH", "CREDITS", "LATEST", "SEARCH", "SEARCH_ONLY", "TASKS"),
+    *("bench", "command", "record", "settings", "summary", "write"),
+]
 
 SEARCH, CREDITS, LATEST = "GET_search_film", "GET_film_film_id_credits", "GET_film_latest"
 BOTH = """```python
@@ -45,3 +52,14 @@ def bench(films: Path, tasks: Path, out: Path, *options: str) -> Result:
 def summary(out: Path) -> dict[str, object]:
     """The figures of a finished run."""
     return dict(json.loads((out / "summary.json").read_text()))
+
+
+def record(out: Path, task: str = "tmdb-0") -> dict[str, Any]:
+    """The file of a finished task."""
+    return dict(json.loads((out / "tasks" / f"{task}.json").read_text()))
+
+
+def settings(dataset: Dataset, model: str = "openai:scripted") -> RunSettings:
+    """Those of a run over simulated services, with all tools and without reflections."""
+    now = SIMULATED_NOW.isoformat()
+    return RunSettings(dataset.benchmark, model, "attribute", 0, "all", 0, now, "simulated", dataset.files)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -23,9 +24,15 @@ from tests.benchmarks.bench_runs import (
     SEARCH_ONLY,
     TASKS,
     bench,
+    record,
     summary,
     write,
 )
+
+
+def responses(task_record: dict[str, Any]) -> list[object]:
+    """What the calls of a task were answered."""
+    return [call["response"] for call in task_record["solution"]["calls"]]
 
 
 def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -33,11 +40,11 @@ def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[
     endpoint(BOTH)
     tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, LATEST]}])
     result = bench(films, tasks, tmp_path / "out", "--select", "1", "--json")
-    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
+    task_record = record(tmp_path / "out")
 
     assert result.exit_code == 0, result.stderr
     assert json.loads((tmp_path / "out" / "config.json").read_text())["candidates"] == "best 1"
-    assert record["metrics"]["success"] == 1.0  # CREDITS, which the file does not list, was there
+    assert task_record["metrics"]["success"] == 1.0  # CREDITS, which the file does not list, was there
 
 
 def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -71,12 +78,12 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
         "tasks": {"file": "tasks.json", "sha256": hashlib.sha256(tasks.read_bytes()).hexdigest()},
         "tmdb": {"file": films.name, "sha256": hashlib.sha256(films.read_bytes()).hexdigest()},
     }
-    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-1.json").read_text())
-    measured = {name: record["metrics"][name] for name in ("success", "path", "precision", "success_any")}
+    task_record = record(tmp_path / "out", "tmdb-1")
+    measured = {name: task_record["metrics"][name] for name in ("success", "path", "precision", "success_any")}
     assert measured == {"success": 0.0, "path": 0.5, "precision": 1.0, "success_any": 0.0}
-    assert "http://api.invalid/" in record["solution"]["calls"][0]["url"]
-    assert not {"ms", "seconds"}.intersection(record["solution"]["calls"][0])
-    assert record["solution"]["query"] == TASKS[1]["query"]
+    assert "http://api.invalid/" in task_record["solution"]["calls"][0]["url"]
+    assert not {"ms", "seconds"}.intersection(task_record["solution"]["calls"][0])
+    assert task_record["solution"]["query"] == TASKS[1]["query"]
     assert "3/3 task tmdb-2: answered, success 1 path 1.00" in result.stderr
 
 
@@ -99,19 +106,15 @@ def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None],
     named = [{**task, "qid": f"q{number}"} for number, task in enumerate(TASKS[:2])]
     bench(films, write(tmp_path, named), tmp_path / "one")
     bench(films, write(tmp_path, named[::-1]), tmp_path / "two")
-    responses = [
-        [call["response"] for call in json.loads(file.read_text())["solution"]["calls"]]
-        for file in (tmp_path / "one" / "tasks" / "tmdb-q0.json", tmp_path / "two" / "tasks" / "tmdb-q0.json")
-    ]
+    first, second = (responses(record(tmp_path / out, "tmdb-q0")) for out in ("one", "two"))
 
-    assert responses[0] == responses[1]
-    assert len(responses[0]) == 2
+    assert first == second and len(first) == 2
 
 
 def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Tasks side by side end in the same files, byte for byte, and in the same figures."""
     endpoint(BOTH)
-    tasks = write(tmp_path, TASKS * 3)
+    tasks = write(tmp_path, TASKS * 2)
     for workers in ("1", "4"):
         assert bench(films, tasks, tmp_path / workers, "--workers", workers).exit_code == 0
 
@@ -162,10 +165,10 @@ print("done")
     file = write(tmp_path, [{"dataset": "parcels", "qid": 5, "query": task.query, "solution": ["GET_customers"]}])
     arguments = ["bench", "tiny", "--tasks", str(file), "--model", "openai:scripted", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(main, arguments)
-    record = json.loads((tmp_path / "out" / "tasks" / "parcels-5.json").read_text())
+    task_record = record(tmp_path / "out", "parcels-5")
 
     assert result.exit_code == 0, result.stderr
-    assert (record["metrics"]["status"], record["metrics"]["correct"]) == ("answered", False)
+    assert (task_record["metrics"]["status"], task_record["metrics"]["correct"]) == ("answered", False)
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -175,9 +178,8 @@ def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., Non
 
     assert [figures["seed"] for figures in json.loads(printed.stdout)] == [0, 1]
     assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
-    first, second = (json.loads((tmp_path / "out" / name / "tasks" / "tmdb-0.json").read_text()) for name in ("1", "2"))
-    responses = [[call["response"] for call in run["solution"]["calls"]] for run in (first, second)]
-    assert responses[0] == responses[1]
+    first, second = (responses(record(tmp_path / "out" / name)) for name in ("1", "2"))
+    assert first == second
 
 
 def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -202,10 +204,10 @@ def test_a_task_may_cost_so_much(films: Path, endpoint: Callable[..., None], tmp
     """What a budget ends is a result, and not solved."""
     endpoint("```python\nprint(missing)\n```")
     bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", *budget)
-    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
+    task_record = record(tmp_path / "out")
 
-    assert (record["metrics"]["status"], record["metrics"]["model_calls"]) == ("limit", 1)
-    assert record["metrics"]["error"] == "limit"
+    assert (task_record["metrics"]["status"], task_record["metrics"]["model_calls"]) == ("limit", 1)
+    assert task_record["metrics"]["error"] == "limit"
 
 
 def test_tasks_of_several_apis(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:

@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
 from benchmarks.tasks.task_files import candidate_tools
+from tests.benchmarks.bench_runs import settings
 from tests.scripted import ScriptedModel
 
 PROGRAMS = (
@@ -47,42 +46,19 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     return dict(json.loads((folder / "learned.json").read_text()))
 
 
-@pytest.fixture
-def learned(document: Documents, tmp_path: Path) -> Path:
-    """The same in a file."""
-    return written(document, tmp_path)
-
-
-def written(document: Documents, folder: Path) -> Path:
-    """A document in a file."""
-    file = folder / "museum.learned.json"
-    file.write_text(json.dumps(document))
-    return file
-
-
-def changed(document: Documents, *edits: Callable[[Documents], object]) -> Documents:
-    """A copy of a document in which its paths were edited."""
+def written(document: Documents, folder: Path, edit: Callable[[Documents], object] = lambda paths: None) -> Path:
+    """A document in a file, after an edit of its paths."""
     new = copy.deepcopy(document)
-    for edit in edits:
-        edit(new["paths"])
-    return new
+    edit(new["paths"])
+    file = folder / "museum.learned.json"
+    file.write_text(json.dumps(new))
+    return file
 
 
 def record(dataset: Dataset, file: Path) -> list[str]:
     """Solve the first tasks with right programs, record the answers, and give the prompts."""
-    settings = RunSettings(
-        benchmark="tiny",
-        model="scripted",
-        mode="attribute",
-        max_reflections=3,
-        candidates="all",
-        seed=0,
-        now=SIMULATED_NOW.isoformat(),
-        api="simulated",
-        files=dataset.files,
-    )
     prompts = []
-    with closing(AgentEnvironment(settings, dataset)) as runner:
+    with closing(AgentEnvironment(settings(dataset), dataset)) as runner:
         for task, program in zip(dataset.tasks, PROGRAMS, strict=False):
             names = candidate_tools(task, dataset.protocols[task.domain])
             model = ScriptedModel(program)
@@ -97,10 +73,10 @@ def bench(out: Path, *options: str) -> Result:
     return CliRunner().invoke(main, ["bench", "tiny", "--limit", str(TASKS), "--out", str(out), "--json", *options])
 
 
-def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(learned: Path, tmp_path: Path) -> None:
+def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(document: Documents, tmp_path: Path) -> None:
     """The prompt has the keys that were observed and none that only the documentation has. The service is that of the
     benchmark, tools have their names, and references look at it by its own document."""
-    answers, out = tmp_path / "answers.jsonl", tmp_path / "out"
+    learned, answers, out = written(document, tmp_path), tmp_path / "answers.jsonl", tmp_path / "out"
     prompts = record(with_learned(open_dataset("tiny", None, ()), [f"museum={learned}"]), answers)
     result = bench(out, "--learned", f"museum={learned}", "--model", f"replay:{answers}")
 
@@ -130,7 +106,7 @@ def test_a_document_that_cannot_stand_for_the_other_is_told(
     document: Documents, tmp_path: Path, edit: Callable[[Documents], object], complaint: str
 ) -> None:
     """Before anything is run or written; with what is wrong and where."""
-    file = written(changed(document, edit), tmp_path)
+    file = written(document, tmp_path, edit)
     result = bench(tmp_path / "out", "--learned", f"museum={file}", "--model", "openai:none")
 
     assert result.exit_code == 2

@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
+from tests.benchmarks.bench_runs import settings
 
 SOLVED = FOLDER / "solved"
 SPLITS = {
@@ -41,20 +40,9 @@ def dataset(name: str, data: Path | None = None) -> Dataset:
 
 
 @contextmanager
-def working(name: str, data: Dataset) -> Iterator[AgentEnvironment]:
+def working(data: Dataset) -> Iterator[AgentEnvironment]:
     """What solves its tasks, with a model that is not asked."""
-    settings = RunSettings(
-        benchmark=name,
-        model="openai:scripted",
-        mode="attribute",
-        max_reflections=0,
-        candidates="all",
-        seed=0,
-        now=SIMULATED_NOW.isoformat(),
-        api="simulated",
-        files=data.files,
-    )
-    with closing(AgentEnvironment(settings, data, worlds=find_worlds(data.protocols))) as runner:
+    with closing(AgentEnvironment(settings(data), data, worlds=find_worlds(data.protocols))) as runner:
         yield runner
 
 
@@ -110,7 +98,7 @@ IDLE = {
 
 def wrong(name: str, data: Dataset) -> dict[str, str]:
     """What is wrong with the references of a benchmark, by task."""
-    with working(name, data) as runner:
+    with working(data) as runner:
         problems = {task.id: check(name, runner, task) for task in data.tasks}
     return {task: problem for task, problem in problems.items() if problem}
 

@@ -101,33 +101,42 @@ def outside(films: Path, tmp_path: Path) -> Path:
     return package
 
 
-def bench(package: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `atc bench` with the package installed."""
+RUNNER = """
+import json, sys
+from click.testing import CliRunner
+from atc.apps.cli import main
+results = [CliRunner().invoke(main, ["bench", *command]) for command in json.loads(sys.argv[1])]
+print(json.dumps([(result.exit_code, result.stdout, result.stderr) for result in results]))
+"""
+
+
+def bench(package: Path, *commands: list[str]) -> list[tuple[int, str, str]]:
+    """Exit code, stdout and stderr of `atc bench`, once for each command, with the package installed."""
     paths = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-c", "from atc.apps.cli import main; main()", "bench", *arguments]
-    environment = {**os.environ, "PYTHONPATH": paths}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    process = [sys.executable, "-c", RUNNER, json.dumps(commands)]
+    finished = subprocess.run(process, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths})
+    assert finished.returncode == 0, finished.stderr
+    return [tuple(result) for result in json.loads(finished.stdout)]
 
 
 def test_a_row_of_data_is_a_benchmark(outside: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Its tasks are solved in simulated worlds, its name is in the help, and an unknown one is refused."""
     endpoint(BOTH, SEARCH_ONLY, SEARCH_ONLY)
-    out = tmp_path / "out"
-    run = bench(outside, "films", "--model", "openai:scripted", "--out", str(out))
+    out = ["--out", str(tmp_path / "out")]
+    run, listed, unknown = bench(outside, ["films", "--model", "openai:scripted", *out], ["--help"], ["nothing", *out])
 
-    assert run.returncode == 0, run.stderr
-    assert json.loads((out / "summary.json").read_text())["success"] == 66.67
-    assert "questions about films" in bench(outside, "--help").stdout
-    assert "films, sums" in bench(outside, "nothing", "--out", str(out)).stderr
+    assert run[0] == 0, run[2]
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["success"] == 66.67
+    assert "questions about films" in listed[1]
+    assert "films, sums" in unknown[2]
 
 
 def test_a_command_of_its_own_has_the_whole_harness(outside: Path, tmp_path: Path) -> None:
     """Workers, a file for each task, a summary; what is there is not run again."""
     arguments = ["sums", "--workers", "2", "--out", str(tmp_path / "out")]
-    first = bench(outside, *arguments, "--limit", "2")
-    whole = bench(outside, *arguments)
+    first, whole = bench(outside, [*arguments, "--limit", "2"], arguments)
 
-    assert (first.stdout, whole.stdout) == ("3\n", "10\n"), whole.stderr
+    assert (first[1], whole[1]) == ("3\n", "10\n"), whole[2]
     assert sorted((outside / "added.txt").read_text().split()) == ["s0", "s1", "s2", "s3"]
     assert json.loads((tmp_path / "out" / "tasks" / "s3.json").read_text())["sum"] == 4
-    assert "4/4 task s" in whole.stderr
+    assert "4/4 task s" in whole[2]
