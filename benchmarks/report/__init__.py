@@ -1,4 +1,4 @@
-"""Figures of one run (`summarize`, `table`), of an ablation (`ablation`), and the comparison of several runs.
+"""Figures of one run (`MetricsScorer`, `table`), of an ablation (`ablation`), and the comparison of several runs.
 
 `runs` reads the folders, `figures` and `stats` compute, `comparison` puts both together, `tables` says it in words and
 numbers, and `render` and `page` write that down: for a terminal, as Markdown, as one HTML page, as JSON.
@@ -6,6 +6,6 @@ numbers, and `render` and `page` write that down: for a terminal, as Markdown, a
 
 from __future__ import annotations
 
-from benchmarks.report.summary import MetricsScorer, ablation, summarize, table
+from benchmarks.report.summary import MetricsScorer, ablation, table
 
-__all__ = ["MetricsScorer", "ablation", "summarize", "table"]
+__all__ = ["MetricsScorer", "ablation", "table"]

@@ -11,52 +11,43 @@ from typing import Any
 from benchmarks.report.render import TextTable
 from benchmarks.tasks.metrics import Metrics, mean, percent
 
-__all__ = ["MetricsScorer", "TaskResult", "ablation", "summarize", "table"]
+__all__ = ["MetricsScorer", "TaskResult", "ablation", "table"]
 
-_DIGITS = {
-    **dict.fromkeys(("prompt_tokens", "completion_tokens"), 1),
-    **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls", "reflections"), 2),
-}
 _WARNED = ("doubtful", "unsupported")
 """Standings of answers that a user is warned of by atc; `qualified` ones are by the model itself."""
-_FORMATS = {
-    **dict.fromkeys(("success", "path", "precision", "success_any"), "{:.1f} %"),
-    **dict.fromkeys(("answered", "gold_offered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
-    **dict.fromkeys(("wrong_warned", "right_warned", "risk", "coverage"), "{:.1f} %"),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
-    **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls"), "{:.2f}"),
-    "seconds": "{:.1f}",
-}
+_PERCENT, _TOKENS, _COUNT = "{:.1f} %", "{:,.0f}", "{:.2f}"
 _ROWS = {
-    "tasks": "tasks",
-    "success": "Success",
-    "path": "Path",
-    "precision": "Prec",
-    "success_any": "success_any (ours)",
-    "gold_offered": "gold tools offered (ours)",
-    "answered": "answered",
-    "usable_turns": "messages with a usable call (ours)",
-    "correct": "answers right (ours)",
-    "false_success": "false success (ours)",
-    "wrong_warned": "wrong answers with a warning (ours)",
-    "right_warned": "right answers with a warning (ours)",
-    "coverage": "answers that stand as supported (ours)",
-    "risk": "wrong among them (ours)",
-    "prompt_tokens": "prompt tokens, mean",
-    "completion_tokens": "completion tokens, mean",
-    "model_calls": "model calls, mean",
-    "tool_calls": "tool calls, mean",
-    "seconds": "seconds, median",
+    "tasks": ("tasks", "{}"),
+    "success": ("Success", _PERCENT),
+    "path": ("Path", _PERCENT),
+    "precision": ("Prec", _PERCENT),
+    "success_any": ("success_any (ours)", _PERCENT),
+    "gold_offered": ("gold tools offered (ours)", _PERCENT),
+    "answered": ("answered", _PERCENT),
+    "usable_turns": ("messages with a usable call (ours)", _PERCENT),
+    "correct": ("answers right (ours)", _PERCENT),
+    "false_success": ("false success (ours)", _PERCENT),
+    "wrong_warned": ("wrong answers with a warning (ours)", _PERCENT),
+    "right_warned": ("right answers with a warning (ours)", _PERCENT),
+    "coverage": ("answers that stand as supported (ours)", _PERCENT),
+    "risk": ("wrong among them (ours)", _PERCENT),
+    "prompt_tokens": ("prompt tokens, mean", _TOKENS),
+    "completion_tokens": ("completion tokens, mean", _TOKENS),
+    "model_calls": ("model calls, mean", _COUNT),
+    "tool_calls": ("tool calls, mean", _COUNT),
+    "seconds": ("seconds, median", "{:.1f}"),
 }
-_ABLATION_COLUMNS = {
-    "success": "Success",
-    "correct": "right",
-    "prompt_tokens": "prompt tokens",
-    "completion_tokens": "tokens written",
-    "failed_runs": "failed runs",
-    "wasted_calls": "their calls",
-    "seconds": "seconds",
+"""The figures of a run by their names, each with its title and form."""
+_ABLATED = {
+    "success": ("Success", _PERCENT),
+    "correct": ("right", _PERCENT),
+    "prompt_tokens": ("prompt tokens", _TOKENS),
+    "completion_tokens": ("tokens written", _TOKENS),
+    "failed_runs": ("failed runs", _COUNT),
+    "wasted_calls": ("their calls", _COUNT),
+    "seconds": ("seconds", "{:.1f}"),
 }
+"""Those of a run without a feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,46 +82,44 @@ class MetricsScorer:
         return shares, f"{read:,.0f} tokens read, {written:,.0f} written"
 
     def summary(self, figures: Sequence[TaskResult]) -> dict[str, Any]:
-        """As `summarize`."""
-        return summarize(figures)
+        """Means over the tasks (percent for the measures), `seconds` as the median."""
+        metrics = [result.metrics for result in figures]
+        turns = sum(task.turns for task in metrics)
+        solved = sum(task.success for task in metrics)
+        by_gold_calls: dict[int, list[float]] = {}
+        for task in sorted(metrics, key=lambda task: task.gold_calls):
+            by_gold_calls.setdefault(task.gold_calls, []).append(task.success)
 
+        def means(digits: int, *names: str) -> dict[str, float]:
+            return {name: round(mean(getattr(task, name) for task in metrics), digits) for name in names}
 
-def summarize(results: Sequence[TaskResult]) -> dict[str, Any]:
-    """Means over the tasks (percent for the measures), `seconds` as the median; the keys are part of the interface."""
-    metrics = [result.metrics for result in results]
-    means = {name: round(mean(getattr(task, name) for task in metrics), digits) for name, digits in _DIGITS.items()}
-    reflections = means.pop("reflections")
-    verdicts = [task.correct for task in metrics if task.correct is not None]
-    judged = [share for task in metrics if (share := task.false_success) is not None]
-    solved = sum(task.success for task in metrics)
-    turns = sum(task.turns for task in metrics)
-    by_gold_calls: dict[int, list[float]] = {}
-    for task in sorted(metrics, key=lambda task: task.gold_calls):
-        by_gold_calls.setdefault(task.gold_calls, []).append(task.success)
-    return {
-        "tasks": len(results),
-        **{
-            name: percent(getattr(task, name) for task in metrics)
-            for name in ("success", "path", "precision", "success_any")
-        },
-        **means,
-        "answered": percent(task.answered for task in metrics),
-        "gold_offered": percent(shares)
-        if (shares := [task.gold_offered for task in metrics if task.gold_offered is not None])
-        else None,
-        "usable_turns": round(100 * sum(task.usable_turns for task in metrics) / turns, 2) if turns else None,
-        "correct": percent(verdicts) if verdicts else None,
-        "false_success": percent(judged) if judged else None,
-        **_warned_shares(metrics),
-        "reflections": reflections,
-        "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,
-        "by_gold_calls": {
-            str(size): {"tasks": len(successes), "success": percent(successes)}
-            for size, successes in by_gold_calls.items()
-        },
-        "errors": dict(sorted(Counter(task.error for task in metrics if task.error).items())),
-        "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
-    }
+        def share(name: str) -> float | None:
+            values = [value for task in metrics if (value := getattr(task, name)) is not None]
+            return percent(values) if values else None
+
+        return {
+            "tasks": len(figures),
+            **{
+                name: percent(getattr(task, name) for task in metrics)
+                for name in ("success", "path", "precision", "success_any")
+            },
+            **means(1, "prompt_tokens", "completion_tokens"),
+            **means(2, "model_calls", "tool_calls", "failed_runs", "wasted_calls"),
+            "answered": percent(task.answered for task in metrics),
+            "gold_offered": share("gold_offered"),
+            "usable_turns": round(100 * sum(task.usable_turns for task in metrics) / turns, 2) if turns else None,
+            "correct": share("correct"),
+            "false_success": share("false_success"),
+            **_warned_shares(metrics),
+            **means(2, "reflections"),
+            "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,
+            "by_gold_calls": {
+                str(size): {"tasks": len(successes), "success": percent(successes)}
+                for size, successes in by_gold_calls.items()
+            },
+            "errors": dict(sorted(Counter(task.error for task in metrics if task.error).items())),
+            "seconds": round(statistics.median(result.seconds for result in figures), 2) if figures else 0.0,
+        }
 
 
 def _warned_shares(metrics: Iterable[Metrics]) -> dict[str, float | None]:
@@ -150,19 +139,23 @@ def _warned_shares(metrics: Iterable[Metrics]) -> dict[str, float | None]:
     return {name: percent(values) if values else None for name, values in shares.items()}
 
 
-def _cell(summary: Mapping[str, Any], name: str) -> str:
-    return "-" if summary[name] is None else _FORMATS.get(name, "{}").format(summary[name])
+def _cell(summary: Mapping[str, Any], name: str, form: str) -> str:
+    return "-" if summary[name] is None else form.format(summary[name])
 
 
 def table(title: str, summary: Mapping[str, Any]) -> TextTable:
     """The figures for people."""
-    return TextTable(title, ("measure", "value"), tuple((text, _cell(summary, name)) for name, text in _ROWS.items()))
+    rows = tuple((text, _cell(summary, name, form)) for name, (text, form) in _ROWS.items())
+    return TextTable(title, ("measure", "value"), rows)
 
 
 def ablation(title: str, summaries: Sequence[Mapping[str, Any]]) -> TextTable:
     """The figures of an ablation: the first run has all features, each other run lacks one."""
-    rows = [
-        (", ".join(summary["without"]) or "nothing", *(_cell(summary, name) for name in _ABLATION_COLUMNS))
+    rows = tuple(
+        (
+            ", ".join(summary["without"]) or "nothing",
+            *(_cell(summary, name, form) for name, (_, form) in _ABLATED.items()),
+        )
         for summary in summaries
-    ]
-    return TextTable(title, ("left out", *_ABLATION_COLUMNS.values()), tuple(rows))
+    )
+    return TextTable(title, ("left out", *(text for text, _ in _ABLATED.values())), rows)
