@@ -31,8 +31,7 @@ from protocols.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchmarks.run.agent_environment import AgentEnvironment
-    from benchmarks.run.run_settings import RunSettings
+    from benchmarks.run.agent_environment import AgentEnvironment, RunSettings
     from benchmarks.tasks.datasets import Dataset
     from benchmarks.tasks.query_tasks import Retrieve
 
@@ -314,7 +313,7 @@ def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
 def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
-    from benchmarks.run.run_settings import BEST, RunSettings
+    from benchmarks.run.agent_environment import BEST, RunSettings
     from benchmarks.tasks.datasets import answers_digest, file_digest
     from benchmarks.tasks.references import references_digest
 

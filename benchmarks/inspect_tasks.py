@@ -38,8 +38,7 @@ from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Us
 from atc.models.chat_format import after_prefill, without_prefill
 from atc.profile import open_profile
 from benchmarks.harness.registry import BENCHMARKS
-from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.run_settings import BEST, RunSettings
+from benchmarks.run.agent_environment import BEST, AgentEnvironment, RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import OfferedTask, offered_tasks
 from benchmarks.worlds import find_worlds

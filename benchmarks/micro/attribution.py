@@ -17,8 +17,7 @@ from rich.progress import track
 from atc.diagnosis.attribution import attribute, by_traceback
 from atc.fault import Fault
 from atc.files import to_json
-from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
-from benchmarks.injection.services import open_sandbox, serve
+from benchmarks.injection.corpus import FailingProgram, Half, failing_programs, open_sandbox, serve
 from benchmarks.micro.frame import Measurement, json_option
 from benchmarks.report.render import print_table
 from protocols.dataflow.graph import ProtocolGraph

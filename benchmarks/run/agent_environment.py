@@ -14,15 +14,15 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from atc import Agent, Solution
 from atc.evidence import made_writes
 from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
+from atc.options import SearchSettings
 from atc.profile import profile_of
 from benchmarks.harness.parts import Outcome
-from benchmarks.run.run_settings import RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.metrics import Metrics, Score, category, score
 from benchmarks.tasks.references import (
@@ -41,7 +41,7 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["AgentEnvironment", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
+__all__ = ["BEST", "AgentEnvironment", "RunSettings", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
 
 _VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
@@ -57,8 +57,47 @@ _lock = threading.Lock()  # not of an AgentEnvironment, which travels to other m
 _UNMEASURED = Score(0.0, 0.0, 0.0, 0.0)
 """The score of a task without gold calls."""
 
+BEST = "best "
+"""The prefix of `candidates` in the settings where the agent chooses them, before their number."""
+
 BASE = "http://api.invalid"
 """The address of a simulated service in the records, whatever its port was."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """All that decides the outcome of a task, beside the task: `config.json` of a run.
+
+    `files` has name and SHA-256 of the task file and of each document, with `learned-DOMAIN` for one that only the
+    agent sees. `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file),
+    "all", or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
+    `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
+    `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model alone: worlds
+    and candidates stay the same. `search` is that of the agent.
+    """
+
+    benchmark: str
+    model: str
+    mode: str
+    max_reflections: int
+    candidates: str
+    seed: int
+    now: str
+    api: str
+    files: Mapping[str, Mapping[str, str]]
+    max_model_calls: int = 0
+    max_tokens: int = 0
+    max_seconds: float = 0.0
+    without: Sequence[str] = ()
+    profile: str = ""
+    writes: Literal["allow", "deny", "simulate"] = "allow"
+    repeat: int = 0
+    search: SearchSettings = field(default_factory=SearchSettings)
+
+    @property
+    def chosen(self) -> int | None:
+        """The number of candidates that the agent chooses; None where it does not."""
+        return int(self.candidates.removeprefix(BEST)) if self.candidates.startswith(BEST) else None
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
-from benchmarks.run.run_settings import RunSettings
+from benchmarks.run.agent_environment import RunSettings
 from benchmarks.tasks.datasets import Dataset
 
 __all__ = [

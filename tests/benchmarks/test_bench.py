@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.profile import FEATURES
-from benchmarks.run.run_settings import RunSettings
+from benchmarks.run.agent_environment import RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import query_hash
 from tests.benchmarks.bench_runs import (

@@ -50,7 +50,7 @@ def full_disk(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def replayed(films: Path, folder: Path, tasks: list[dict[str, object]]) -> list[str]:
+def replayed(films: Path, folder: Path, tasks: object) -> list[str]:
     """The arguments of a run whose answers were recorded, but for the place of its results."""
     file, recorded = write(folder, tasks), folder / "answers.jsonl"
     assert bench(films, file, folder / "first", "--record", str(recorded)).exit_code == 0
@@ -105,7 +105,7 @@ def test_a_run_that_was_killed_ends_as_an_undisturbed_one(
     replay = replayed(films, tmp_path, several)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert CliRunner().invoke(main, [*replay, "--out", str(whole)]).exit_code == 0
-    atc = Path(sys.executable).with_name("atc")
+    atc = str(Path(sys.executable).with_name("atc"))
     finished: set[str] = set()
     for _ in range(2):
         arguments = [atc, *replay, "--out", str(killed)]

@@ -22,8 +22,7 @@ from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
 from benchmarks.learning.annotation.exports import ExportForm, export, is_solvable, published_steps, solved_query
 from benchmarks.report.summary import MetricsScorer
-from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.run_settings import RunSettings
+from benchmarks.run.agent_environment import AgentEnvironment, RunSettings
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import Task, offered_tasks

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchmarks.learning.annotation.annotate import AnnotationCounts
     from benchmarks.learning.annotation.exports import ExportForm
-    from benchmarks.run.run_settings import RunSettings
+    from benchmarks.run.agent_environment import RunSettings
     from benchmarks.tasks.task_files import Task
 
 __all__ = ["annotate"]
@@ -155,7 +155,7 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
     from atc.agent import SIMULATED_NOW
     from atc.options import SearchSettings
     from atc.profile import profile_of
-    from benchmarks.run.run_settings import RunSettings
+    from benchmarks.run.agent_environment import RunSettings
     from benchmarks.tasks.datasets import answers_digest, file_digest
 
     return RunSettings(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.injection.corpus import FailingProgram, failing_programs
+from benchmarks.injection.corpus import FailingProgram, failing_programs, open_sandbox, serve
 from benchmarks.injection.replies import path_steps
-from benchmarks.injection.services import open_sandbox, serve
 from sandbox.egress.write_plan import value_at
 
 ONE_OF_EACH_KIND = list({case.kind: case for case in failing_programs()}.values())
