@@ -6,10 +6,12 @@ import base64
 import http.client
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
+
+from tests.json_server import listening
 
 __all__ = ["ForwardProxy"]
 
@@ -25,22 +27,16 @@ class ForwardProxy:
         self.names = names
         self.sign_in = sign_in
         self.asked: list[str] = []
-        self.headers: list[dict[str, str]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-
-    @property
-    def place(self) -> str:
+        self.place = ""
         """Host and port."""
-        return f"127.0.0.1:{self._server.server_port}"
+        self._server = listening(_handler(self))
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self.place = self._server.__enter__().removeprefix("http://")
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.__exit__(None, None, None)
 
 
 def _handler(proxy: ForwardProxy) -> type[BaseHTTPRequestHandler]:
@@ -49,7 +45,6 @@ def _handler(proxy: ForwardProxy) -> type[BaseHTTPRequestHandler]:
 
         def admitted(self) -> bool:
             proxy.asked.append(f"{self.command} {self.path}")
-            proxy.headers.append({name.lower(): value for name, value in self.headers.items()})
             expected = f"Basic {base64.b64encode(proxy.sign_in.encode()).decode()}"
             if proxy.sign_in and self.headers.get("Proxy-Authorization") != expected:
                 self.send_response(407)
@@ -88,9 +83,6 @@ def _handler(proxy: ForwardProxy) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
 
     return ProxyHandler
 

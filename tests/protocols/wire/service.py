@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Self, TypeAlias
+
+from tests.json_server import listening
 
 __all__ = ["Arrived", "Handler", "Service"]
 
@@ -40,14 +41,9 @@ class Service:
     def __init__(self, handle: Handler = lambda request: (200, {}, {"ok": True})) -> None:
         self.handle = handle
         self.arrived: list[Arrived] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    @property
-    def url(self) -> str:
+        self.url = ""
         """Its base URL, without a slash at the end."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._server = listening(_handler(self))
 
     @property
     def lines(self) -> list[str]:
@@ -55,13 +51,11 @@ class Service:
         return [request.line for request in self.arrived]
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.url = self._server.__enter__()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.__exit__(None, None, None)
 
 
 def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
@@ -93,8 +87,5 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
             if name.startswith("do_"):
                 return self.respond
             raise AttributeError(name)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
 
     return RequestHandler
