@@ -274,7 +274,10 @@ class _Binder:
                 self._check_body(body, content, "the body")
         if family(body.media_type) == "json" and has_bytes(content):
             for parameter, _ in passed:
-                self._as_texts(parameter, own[parameter.name], properties.get(parameter.name, parameter.schema))
+                try:
+                    in_json(own[parameter.name], properties.get(parameter.name, parameter.schema))
+                except ValueError:
+                    self._refuse(parameter, _NO_TEXT)
             content = in_json(content, body.schema)
         from protocols.calls.bodies import encoded_body
 
@@ -286,13 +289,6 @@ class _Binder:
                 self._refuse(of_field[0], str(error))
             name = next(iter(of_body)) if len(of_body) == 1 and "" in own else "body"
             raise ToolError(f"{self.tool.name}(): {name} {error}", tool=self.tool.name) from None
-
-    def _as_texts(self, parameter: Parameter, value: object, schema: Schema) -> None:
-        """Raises: ToolError: Bytes stand where JSON has a text, and are none."""
-        try:
-            in_json(value, schema)
-        except ValueError:
-            self._refuse(parameter, _NO_TEXT)
 
     def whole_body(self, body: Body, whole: Any, own: Mapping[str, object]) -> object:
         """The body that `body=` passes, with the properties beside it. Raises: ToolError."""
@@ -403,8 +399,9 @@ def _assign_arguments(
     fixed = {p.argument: p.schema["const"] for p in tool.parameters if "const" in p.schema}
     whole_body = _ABSENT
     for name, value in kwargs.items():
-        if name == "body" and _is_whole_body(tool, value, kwargs):
-            whole_body = _ABSENT if value is None and not _may_be_null(tool.body) else value
+        if name == "body" and tool.body is not None and _is_whole_body(tool, value, kwargs):
+            is_absent = value is None and "null" not in declared_types(tool.body.schema)
+            whole_body = _ABSENT if is_absent else value
         elif tool.argument(name) is not None:
             assigned[name] = value
         elif name in by_wire and by_wire[name] not in kwargs:
@@ -429,10 +426,6 @@ def takes_null(parameter: Parameter) -> bool:
     return violation(None, parameter.schema, {}) is None
 
 
-def _may_be_null(body: Body | None) -> bool:
-    return body is not None and "null" in declared_types(body.schema)
-
-
 def _is_merge_patch(tool: Tool) -> bool:
     """True if null removes a member, whatever its schema says (RFC 7396)."""
     return tool.body is not None and essence(tool.body.media_type) == "application/merge-patch+json"
@@ -453,8 +446,6 @@ def _argument(tool: Tool, name: str) -> Parameter:
 
 def _is_whole_body(tool: Tool, value: object, kwargs: Mapping[str, object]) -> bool:
     """True if `body=` means all of the body and not a property or parameter of that name."""
-    if tool.body is None:
-        return False
     own = tool.argument("body")
     if own is None or (own.location == "body" and not own.name):
         return own is None

@@ -88,11 +88,8 @@ class Written:
 
 
 def _iso(form: str) -> Written:
-    return Written({"type": "string", "format": form}, lambda kind, text: kind.fromisoformat(text), _isoformat)
-
-
-def _isoformat(value: Any) -> str:
-    return str(value.isoformat())
+    schema = {"type": "string", "format": form}
+    return Written(schema, lambda kind, text: kind.fromisoformat(text), lambda value: str(value.isoformat()))
 
 
 WRITTEN: Mapping[type, Written] = {

@@ -183,11 +183,12 @@ def _function(
     properties, required = object_properties(schema)
     wire = dict(zip(unique(map(argument_name, properties)), properties, strict=True))
     in_order = sorted(wire, key=lambda argument: wire[argument] not in required)
-    parameters = [_parameter(argument, properties[wire[argument]], wire[argument] in required) for argument in in_order]
-    hints = {
-        argument: _hint(properties[wire[argument]], reader.definitions, wire[argument] in required)
-        for argument in in_order
-    }
+    parameters, hints = [], {}
+    for argument in in_order:
+        member, is_required = properties[wire[argument]], wire[argument] in required
+        default = inspect.Parameter.empty if is_required else member.get("default")
+        parameters.append(inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
+        hints[argument] = Hint(member, _converter(member, reader.definitions, is_required), _type_text(member))
     others = _others(schema)
     rest = unique([*in_order, "others"])[-1]
     if others is not None:
@@ -212,8 +213,7 @@ def _function(
 
     def send(arguments: Mapping[str, object], remaining: Remaining) -> object:
         values = {wire[argument]: value for argument, value in arguments.items() if argument in wire}
-        left_out = {key for key, value in values.items() if value is None and not _takes_null(properties[key])}
-        sent = {key: value for key, value in values.items() if key not in left_out}
+        sent = {k: value for k, value in values.items() if value is not None or "null" in declared_types(properties[k])}
         free = arguments.get(rest)
         sent |= {key: value for key, value in free.items() if key not in sent} if isinstance(free, Mapping) else {}
         value = connection.call(tool.name, sent, remaining)
@@ -240,15 +240,6 @@ def _others(schema: Schema) -> Schema | None:
     return {} if others is True else others if isinstance(others, Mapping) else None
 
 
-def _parameter(argument: str, schema: Schema, required: bool) -> inspect.Parameter:
-    default = inspect.Parameter.empty if required else schema.get("default")
-    return inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
-
-
-def _hint(schema: Schema, definitions: Mapping[str, Schema], required: bool) -> Hint:
-    return Hint(schema, _converter(schema, definitions, required), _type_text(schema))
-
-
 def _converter(schema: Schema, definitions: Mapping[str, Schema], required: bool) -> Convert:
     """Checks a value as the calling convention does; None leaves an optional argument out."""
 
@@ -263,10 +254,6 @@ def _converter(schema: Schema, definitions: Mapping[str, Schema], required: bool
         return converted
 
     return convert
-
-
-def _takes_null(schema: Schema) -> bool:
-    return "null" in declared_types(schema)
 
 
 def _type_text(schema: Schema) -> str:
