@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox import CallRecord
+from sandbox import Broker, CallRecord
 from sandbox.egress.write_plan import PlannedRun, PlannedValue, PlannedWrite, WritePlan, WriteRequest
-from tests.atc.exact.planned_orders import Approval, Shop, solved
+from tests.atc.exact.planned_orders import Shop
 
 JSON = "application/json"
 ONE = PlannedWrite(
@@ -108,19 +108,15 @@ FORM = "application/x-www-form-urlencoded"
         (("/", b"{}", JSON), ("", b"{}", JSON)),
     ],
 )
-def test_a_request_that_reads_like_the_planned_one_is_stopped(
+def test_a_request_that_reads_like_the_planned_one_has_other_values(
     planned: tuple[str, bytes, str], sent: tuple[str, bytes, str], shop: Shop
 ) -> None:
     """Query or body, bytes that are no text, numbers without bounds, charsets: what a service may take otherwise."""
-    program = f"""import requests
-order = POST_orders(customer="Ada")
-path, data, kind = {sent!r} if order["code"] == "c1" else {planned!r}
-reply = requests.post({shop.api.url!r} + "/orders" + path, data=data, headers={{"Content-Type": kind}})
-print(order["id"], reply.status_code)
-"""
-    solution = solved(shop, program, approval=Approval(), max_reflections=0)
+    questions: list[tuple[str, dict[str, object]]] = []
+    broker = Broker(shop.protocol, writes=lambda call: bool(questions.append((call.url, call.arguments))))
+    for path, data, kind in (planned, sent):
+        broker.request("POST", f"{shop.api.url}/orders{path}", data=data, headers={"Content-Type": kind})
 
-    assert solution.write_plan is not None
-    assert solution.write_plan.stopped is not None
-    assert [write.state for write in solution.write_plan.writes] == ["done", "approved"]
-    assert shop.sent() == ["POST /orders"]
+    assert len(questions) == 2
+    assert questions[0][1] != questions[1][1]
+    assert shop.sent() == []
