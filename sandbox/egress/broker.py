@@ -38,20 +38,11 @@ __all__ = ["Broker"]
 class Broker:
     """Calls the tools of one protocol, on behalf of one run. All methods may be used from several threads.
 
-    Args:
-        base_url: Where the API lives in place of the documented servers; by namespace where there are several.
-        allow: Origins that requests may address besides, under any path. The credentials are for the API alone; they
-            go to the allowed origins where there is no protocol.
-        tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
-        before_call: Given each call before it is sent; returns the reason against it, or None.
-        on_call: Told of each call when it is over.
-        on_begin: Told of each call when it begins (see sandbox.egress.record).
+    Args: As those of sandbox.Sandbox, and:
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
-        writes: What becomes of writes (see sandbox.egress).
         doubts: What earlier runs were told (see sandbox.egress.bind).
-        network: The certificates of the user.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """

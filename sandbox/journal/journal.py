@@ -214,11 +214,16 @@ class Journal:
         self._turn, self._attempts = turn, turn.attempts
         self._latest = self._accepted = None
         self._over = dict(self._read("SELECT number, program FROM attempts WHERE over"))
-        entries = [entry for entries in self._entries.values() for entry in entries]
-        for entry in entries:
+        for entry in self._every():
             entry.owner = None
-        held = [e for e in entries if e.write and e.attempt <= turn.attempts and e.state not in ("planned", "failed")]
+        held = [
+            e for e in self._every() if e.write and e.attempt <= turn.attempts and e.state not in ("planned", "failed")
+        ]
         self._turns_before = [f"{entry.key} {entry.state}" for entry in held]
+
+    def _every(self) -> list[Entry]:
+        with self._lock:
+            return [entry for entries in self._entries.values() for entry in entries]
 
     def _is_earlier(self, entry: Entry) -> bool:
         """True for a call of an earlier turn."""
@@ -272,16 +277,11 @@ class Journal:
     @property
     def repeated(self) -> tuple[CallRecord, ...]:
         """Writes of this turn that an earlier turn of the chat made as well."""
-        with self._lock:
-            done = {
-                e.key for es in self._entries.values() for e in es if self._is_earlier(e) and e.state == "confirmed"
-            }
+        done = {entry.key for entry in self._every() if self._is_earlier(entry) and entry.state == "confirmed"}
         return tuple(self._record(entry) for entry in self._writes("confirmed", "unknown", "sent") if entry.key in done)
 
     def _writes(self, *states: State) -> list[Entry]:
-        with self._lock:
-            entries = [entry for entries in self._entries.values() for entry in entries]
-        writes = [entry for entry in entries if entry.write and not self._is_earlier(entry)]
+        writes = [entry for entry in self._every() if entry.write and not self._is_earlier(entry)]
         return sorted((entry for entry in writes if entry.state in states), key=lambda entry: entry.number)
 
     def _record(self, entry: Entry) -> CallRecord:

@@ -52,14 +52,11 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
     waiting = children(server)
     assert waiting
 
-    for worker in waiting:
-        os.kill(int(worker), signal.SIGKILL)
-    time.sleep(0.1)
-    assert sandbox.run("print(2)").stdout == "2\n"
-
-    os.kill(int(server), signal.SIGKILL)
-    time.sleep(0.1)
-    assert sandbox.run("print(3)").stdout == "3\n"
+    for number, processes in ((2, waiting), (3, {server})):
+        for process in processes:
+            os.kill(int(process), signal.SIGKILL)
+        time.sleep(0.1)
+        assert sandbox.run(f"print({number})").stdout == f"{number}\n"
 
 
 def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
@@ -77,36 +74,31 @@ def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
     workers._stop_all()
 
 
-def test_no_worker_outlives_its_host() -> None:
-    host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.sandbox.runs import children\n"
-    show = "import time; time.sleep(0.3)\nfor server in children():\n    print(server, *children(server))"
-
-    process = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
-
-    processes = process.stdout.split()
-    assert len(processes) >= 2
-    time.sleep(0.2)
-    assert not [process for process in processes if Path(f"/proc/{process}/exe").exists()]
-
-
-def test_workers_end_with_a_host_that_is_killed() -> None:
-    """Also one whose program waits for somebody to confirm a write, and reads nothing meanwhile."""
-    host = (
-        "import os, signal, threading, time\n"
-        "from sandbox import Sandbox\n"
-        "from tests.sandbox.runs import children\n"
-        "threading.Thread(target=lambda: Sandbox(None).run('import time; time.sleep(9)'), daemon=True).start()\n"
-        "time.sleep(1)\n"
-        "for server in children():\n"
-        "    print(server, *children(server), flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-
+@pytest.mark.parametrize(
+    ("run", "end", "status"),
+    [
+        ("run('print(1)')", "", 0),
+        ("threading.Thread(target=lambda: run('import time; time.sleep(9)'), daemon=True).start()", "kill()", -9),
+    ],
+    ids=["ends", "is killed"],
+)
+def test_no_worker_outlives_its_host(run: str, end: str, status: int) -> None:
+    """Also one that is killed while its program waits, as for somebody to confirm a write, and reads nothing."""
+    host = f"""
+import os, signal, threading, time
+from sandbox import Sandbox
+from tests.sandbox.runs import children
+run, kill = Sandbox(None).run, lambda: os.kill(os.getpid(), signal.SIGKILL)
+{run}
+time.sleep(0.5)
+for server in children():
+    print(server, *children(server), flush=True)
+{end}
+"""
     process = subprocess.run([sys.executable, "-c", host], capture_output=True, text=True, check=False)
 
     processes = process.stdout.split()
-    assert process.returncode == -signal.SIGKILL
-    assert len(processes) >= 2
+    assert (process.returncode, len(processes) >= 2) == (status, True), process.stderr
     until = time.monotonic() + 3
     while any(map(_is_there, processes)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -186,16 +178,13 @@ def test_an_end_is_what_it_is_whatever_it_says_of_itself(end: str, meaning: tupl
     assert len(str(result.error).encode()) < 2000
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"error": 5},
-        {"error": {"type": 1, "message": 2}},
-        {"error": {"type": "E"}},
-        {"limit": "none such"},
-        {"limit": ["wall"]},
-    ],
-)
+_NO_ENDS: list[dict[str, object]] = [
+    *({"error": 5}, {"error": {"type": 1, "message": 2}}, {"error": {"type": "E"}}, {"limit": "none such"}),
+    {"limit": ["wall"]},
+]
+
+
+@pytest.mark.parametrize("head", _NO_ENDS)
 def test_an_end_that_is_none_is_refused(head: dict[str, object]) -> None:
     """What a child says of its end is looked at once, before anything relies on it."""
     with pytest.raises((ValueError, TypeError)):
