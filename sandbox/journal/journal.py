@@ -214,11 +214,10 @@ class Journal:
         self._turn, self._attempts = turn, turn.attempts
         self._latest = self._accepted = None
         self._over = dict(self._read("SELECT number, program FROM attempts WHERE over"))
-        for entry in self._every():
+        entries = self._every()
+        for entry in entries:
             entry.owner = None
-        held = [
-            e for e in self._every() if e.write and e.attempt <= turn.attempts and e.state not in ("planned", "failed")
-        ]
+        held = [e for e in entries if e.write and e.attempt <= turn.attempts and e.state not in ("planned", "failed")]
         self._turns_before = [f"{entry.key} {entry.state}" for entry in held]
 
     def _every(self) -> list[Entry]:
