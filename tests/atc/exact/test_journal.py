@@ -193,7 +193,8 @@ def test_what_a_status_says_about_a_write(api: LocalAPI, status: int, times: int
 
 def test_whether_a_write_left_is_known(api: LocalAPI) -> None:
     """Nobody listened the first time: it is sent later. The service took too long, and may do it all the same."""
-    orders = Orders(api)
+    pauses = [0.0]
+    orders = Orders(api, wait=lambda: pauses[-1])
     journal = Journal()
     with Sandbox(api.documented, base_url="http://127.0.0.1:9/v1", journal=journal) as sandbox:
         assert "connection refused" in str(sandbox.run(STORM).error)
@@ -201,7 +202,7 @@ def test_whether_a_write_left_is_known(api: LocalAPI) -> None:
         sandbox.run(STORM)
     assert (len(orders.made), journal.unknown) == (1, ())
 
-    api.answer("POST", "/alerts", {}, wait=2.0)
+    pauses.append(1.0)
     journal = Journal()
     with Sandbox(api.protocol, journal=journal, limits=Limits(request_timeout=0.2)) as sandbox:
         sandbox.run(STORM)
