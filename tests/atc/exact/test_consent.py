@@ -8,7 +8,8 @@ import pty
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
+from pathlib import Path
 
 import pytest
 
@@ -40,35 +41,26 @@ def asked_of(api: LocalAPI, act: Callable[[Broker], object]) -> CallRecord:
     return questions[0]
 
 
-@contextmanager
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A terminal as stdin; gives the end that somebody types at."""
-    typing, device = pty.openpty()
-    with os.fdopen(device) as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        yield typing
-    os.close(typing)
-
-
 def question(call: CallRecord, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the terminal shows of a call; an empty line is no yes."""
-    with terminal(monkeypatch) as typing, redirect_stderr(io.StringIO()) as screen:
-        timer = threading.Timer(0.3, os.write, (typing, b"\n"))
-        timer.start()
+    """What the terminal shows of a call; nothing that is typed is no yes."""
+    with Path(os.devnull).open() as stdin, redirect_stderr(io.StringIO()) as screen:
+        monkeypatch.setattr(sys, "stdin", stdin)
         assert Confirmation().write(call) is False
-        timer.join()
     return screen.getvalue()
 
 
 def test_what_was_typed_before_the_question_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second `y`, pressed too long, does not confirm the next write."""
     call = CallRecord(0, "POST_alerts", "POST", "http://h/alerts", {}, None, None, 0.0, 0, "function")
-    with terminal(monkeypatch) as typing, redirect_stderr(io.StringIO()):
+    typing, device = pty.openpty()
+    with os.fdopen(device) as stdin, redirect_stderr(io.StringIO()):
+        monkeypatch.setattr(sys, "stdin", stdin)
         os.write(typing, b"y\ny\n")
         timer = threading.Timer(0.5, os.write, (typing, b"n\n"))
         timer.start()
         assert Confirmation().write(call) is False
         timer.join()
+    os.close(typing)
 
 
 @pytest.mark.parametrize(
