@@ -87,6 +87,7 @@ def test_a_header_that_cannot_be_sent_is_the_calls_failure(api: LocalAPI, value:
     ("answer", "message"),
     [
         (Answer(404, {"message": "No such city"}), '404 Not Found — the service said "No such city"'),
+        (Answer(422, {"errors": [{"detail": "too high", "field": "page"}]}), 'the service said "page: too high"'),
         (Answer(500, "boom"), '500 Internal Server Error — the service said "boom"'),
         (Answer(400, 'a\n\x1b[2Jb\u202e"c'), '— the service said "a ␛[2Jb<U+202E>\'c"'),
         (Answer(409, None), "409 Conflict (GET /cities/oslo)"),
