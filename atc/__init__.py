@@ -16,7 +16,7 @@ from sandbox.system import check_supported  # noqa: E402 - our own packages come
 
 check_supported()
 
-from protocols.schemes import LOADERS  # noqa: E402 - what follows needs modules that Windows has not
+from protocols.sources import LOADERS  # noqa: E402 - what follows needs modules that Windows has not
 
 LOADERS["saved"] = "atc.apps.saved.tools:load_saved"
 

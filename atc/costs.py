@@ -24,7 +24,6 @@ from atc.models import Message, Usage
 from atc.models.base import FunctionSpec
 from protocols.errors import LimitReached, UsageError
 from protocols.private_files import read_bounded
-from protocols.settings_yaml import parse_settings
 from protocols.text.prose import estimate
 
 __all__ = [
@@ -168,6 +167,8 @@ def _prices(text: str, place: str) -> Prices:
     import yaml
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
+
+    from protocols.settings_yaml import parse_settings
 
     try:
         data: Any = parse_settings(text)

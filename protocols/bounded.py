@@ -2,6 +2,10 @@
 
 Nested `anyOf`, `uniqueItems` of a long list, or a slow pattern can make one check take forever. Documents and programs
 are untrusted, so the steps of a check are counted. A check that takes too many is left to the service.
+
+Python's own engine tries a pattern again and again: `^(a+)+$` outlasts every limit and holds the interpreter meanwhile.
+That of pydantic takes time that grows with the text alone. What it does not know, such as looking ahead, is left to the
+service as well.
 """
 
 from __future__ import annotations
@@ -14,12 +18,15 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
-from protocols.patterns import matches
-
-__all__ = ["StepLimitReached", "bounded", "count_steps", "format_checker", "validator_class"]
+__all__ = ["StepLimitReached", "bounded", "count_steps", "format_checker", "matches", "validator_class"]
 
 MAX_STEPS = 50_000
 """Schema keywords that one check may evaluate: less than a second of work."""
+
+_MAX_PATTERN = 1000
+"""Characters of a pattern; compiling one is up to a second of work."""
+_MAX_TEXT = 2000
+"""Characters of a text that is matched."""
 
 FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "regex", "time", "uri", "uuid")
 
@@ -105,3 +112,22 @@ def _unique_items(validator: Any, constraint: Any, value: Any, schema: Any) -> I
         texts = {json.dumps(item, sort_keys=True, default=repr) for item in value}
         if len(texts) < len(value):
             yield ValidationError(f"{value!r} has non-unique elements")
+
+
+def matches(pattern: str, text: str) -> bool:
+    """True if a text matches a pattern; true as well where that cannot be told."""
+    if len(pattern) > _MAX_PATTERN or len(text) > _MAX_TEXT:
+        return True
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.isinstance_python(text)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    """The pattern as a validator of pydantic; None for one that its engine does not take, or only with much memory."""
+    from pydantic_core import SchemaError, SchemaValidator, core_schema  # takes a tenth of a second
+
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+    except (SchemaError, ValueError):
+        return None

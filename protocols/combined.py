@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from protocols.documents.web import display_name
 from protocols.errors import UsageError
 from protocols.model import Body, LeftOut, Parameter, Protocol, Response, Schema, SecurityScheme, Tool
 from protocols.naming import check_namespace, split_namespace
@@ -87,6 +86,8 @@ def load_specs(
     sources: dict[str, Source] = {}
     for namespace, source in map(split_namespace, texts):
         if not namespace:
+            from protocols.documents.web import display_name
+
             raise UsageError(f"--api {display_name(source)}: several APIs have names, as in --api shop=SPEC")
         if namespace in sources:
             raise UsageError(f"--api {namespace}=…: two APIs have this name; give each one of its own")

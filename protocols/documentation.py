@@ -35,8 +35,7 @@ from protocols.schema_fields import (
     wrapper_of,
 )
 from protocols.text.prose import estimate, first_sentence, plain, sentences
-from protocols.text.word_lists import TEXTS
-from protocols.text.words import SEARCHES, singular, stem, words
+from protocols.text.words import SEARCHES, TEXTS, singular, stem, words
 
 __all__ = ["TYPE_NAMES", "documentation", "example_value", "wire_name"]
 

@@ -20,8 +20,8 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors quoting installed_from extras private_files bounded_http bounded_bodies patterns bounded settings_yaml
-        json_path text naming media_types functions model schema_fields documents calls mcp schemes sources combined
+        errors quoting installed_from extras private_files bounded_http bounded_bodies bounded settings_yaml
+        json_path text naming media_types functions model schema_fields documents calls mcp sources combined
         gathering choice dataflow contracts documentation render simulator.demand simulator.analysis
         simulator.world simulator.http simulator samples
     """,

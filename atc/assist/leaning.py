@@ -5,7 +5,7 @@ from __future__ import annotations
 from atc.assist.language.question import Question
 from atc.assist.language.word_lists import QUESTIONS
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.operations import CURRENT, is_current, is_own, looks_like_read
+from protocols.dataflow.identifiers import CURRENT, is_current, is_own, looks_like_read
 from protocols.text.words import stem, words
 
 __all__ = ["leanings"]

@@ -11,7 +11,7 @@ from atc.assist.planning.planner import plans
 from atc.program.plan import Plan
 from atc.prompting import Offer, Ranking
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.operations import is_called, is_current
+from protocols.dataflow.identifiers import is_called, is_current
 
 __all__ = ["plans_for"]
 

@@ -27,8 +27,7 @@ from protocols.json_path import Step
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
-from protocols.text.word_lists import TEXTS
-from protocols.text.words import singular, words
+from protocols.text.words import TEXTS, singular, words
 from sandbox.records import Run
 
 __all__ = ["RehearsalHelp"]

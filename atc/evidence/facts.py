@@ -21,8 +21,7 @@ from atc.evidence.answers import Finding, is_absence, is_unsupported, made_write
 from atc.program.source import called_name, called_tool, calls_of, lines_of, nodes_of
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step, subscripts
-from protocols.text.word_lists import NAMES
-from protocols.text.words import selects_page, words
+from protocols.text.words import NAMES, selects_page, words
 from sandbox.records import CallRecord, Run
 
 if TYPE_CHECKING:

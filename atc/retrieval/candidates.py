@@ -20,8 +20,7 @@ from protocols.errors import UsageError
 from protocols.extras import load
 from protocols.model import Tool
 from protocols.naming import tool_name
-from protocols.text.word_lists import TEXTS
-from protocols.text.words import abbreviated_names, stem, words
+from protocols.text.words import TEXTS, abbreviated_names, stem, words
 
 if TYPE_CHECKING:
     from atc.retrieval.tool_index import ToolIndex

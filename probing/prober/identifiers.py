@@ -9,8 +9,16 @@ from probing.prober.replies import is_envelope
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Tool
-from protocols.text.word_lists import NAMES
-from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, singular, words
+from protocols.text.words import (
+    NAMES,
+    WRAPPERS,
+    attribute_of,
+    is_identifier,
+    noun_of,
+    noun_of_identifier,
+    singular,
+    words,
+)
 
 __all__ = ["is_value", "linked_identifiers", "name_reference", "noun_of_path", "reference_of"]
 

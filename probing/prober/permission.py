@@ -20,8 +20,7 @@ from atc.program.plan import Call, Plan, Step, literal, sketch
 from probing.prober.identifiers import is_value, linked_identifiers, reference_of
 from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text
-from protocols.dataflow.identifiers import IdentifierReference
-from protocols.dataflow.operations import looks_like_read
+from protocols.dataflow.identifiers import IdentifierReference, looks_like_read
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, words
 from sandbox import CallRecord

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
+from protocols.bounded import matches
 from protocols.model import Parameter, Protocol, Schema
-from protocols.patterns import matches
 from protocols.schema_fields import items_of, properties_of, resolve, type_of
 from protocols.text.words import noun_of
 

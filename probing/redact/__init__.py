@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protocols.text.word_lists import read_word_lists
+from protocols.text.words import read_word_lists
 
 __all__ = ["KEYS"]
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from protocols.model import Parameter, Schema, Tool
-from protocols.text.word_lists import NAMES
-from protocols.text.words import SIZES, words
+from protocols.text.words import NAMES, SIZES, words
 
 __all__ = ["Constraint", "ObservedCall", "infer_constraints", "missing_arguments"]
 

@@ -22,9 +22,9 @@ from protocols.dataflow.identifiers import (
     identifier_reference,
     list_reference,
     literals_of,
+    looks_like_read,
     path_score,
 )
-from protocols.dataflow.operations import looks_like_read
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema, Tool
 from protocols.quoting import json_text

@@ -1,4 +1,4 @@
-"""The identifier that an argument takes, read from its name, description and path.
+"""What names and paths of an API say: the identifier that an argument takes, and what an operation does.
 
 `film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all refer to the uuid of a film.
 """
@@ -12,16 +12,29 @@ from typing import cast
 
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, properties_of, type_of
-from protocols.text.word_lists import NAMES
-from protocols.text.words import ID_WORDS, attribute_of, noun_of, noun_of_identifier, singular, words
+from protocols.text.words import ID_WORDS, NAMES, attribute_of, noun_of, noun_of_identifier, singular, words
 
 __all__ = [
+    "CURRENT",
     "IdentifierReference",
     "identifier_reference",
+    "is_called",
+    "is_current",
+    "is_own",
     "list_reference",
     "literals_of",
+    "looks_like_read",
     "path_score",
 ]
+
+CURRENT = frozenset({"active", "current", "currently", "now"})
+"""Path words of an operation that reads the present state."""
+_SELF_WORDS = frozenset({"me", "my", "self"})
+_READ_VERBS = frozenset(
+    {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
+    | {"search", "validate"}
+)
+"""Verbs of reading operations, whatever their method."""
 
 _UNAMBIGUOUS_ATTRIBUTES = NAMES["unambiguous identifiers"]
 
@@ -141,3 +154,27 @@ def _owner_noun(path: str, name: str) -> str:
     if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
         literals.pop()  # the attribute after a collection
     return noun_of(literals[-1]) if literals else ""
+
+
+def looks_like_read(tool: Tool) -> bool:
+    """True if a POST only queries, by the verb of its name, its path or its description."""
+    if tool.method != "POST":
+        return False
+    path_words = words(tool.path.rstrip("/").rpartition("/")[2])
+    summary_words = words(tool.summary or tool.description)[:1]
+    return not _READ_VERBS.isdisjoint({*path_words[:1], *path_words[-1:], *summary_words})
+
+
+def is_called(tool: Tool, verb: str) -> bool:
+    """True if an operation's path ends with a verb: `play` for `/player/play`."""
+    return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
+
+
+def is_own(tool: Tool) -> bool:
+    """True if an operation is about the caller's own data, by its path: `/me/playlists`."""
+    return not _SELF_WORDS.isdisjoint(words(tool.path))
+
+
+def is_current(tool: Tool) -> bool:
+    """True if an operation reads the present state, by its path: `/me/player/currently-playing`."""
+    return not tool.writes and not CURRENT.isdisjoint(words(tool.path))

@@ -19,7 +19,7 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
-from protocols.dataflow.operations import is_own, looks_like_read
+from protocols.dataflow.identifiers import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, type_of

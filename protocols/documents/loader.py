@@ -8,17 +8,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocols.documents import openapi
 from protocols.documents.source import METHODS, DocumentSet, parse, read
-from protocols.documents.web import SignIn, display_name
-from protocols.errors import ProtocolError, UsageError
+from protocols.errors import ProtocolError
 from protocols.model import LeftOut, Protocol
+
+if TYPE_CHECKING:
+    from protocols.documents.web import SignIn
 
 __all__ = ["load"]
 
-_FUNCTIONS = "functions:"
 _NAMED = 5
 _TWICE = "its key stands twice in the document, and the last one counts"
 
@@ -28,30 +29,17 @@ def load(source: str | Path | Mapping[str, Any], sign_in: SignIn | None = None) 
 
     Args:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
-            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
-            names a Python file whose functions are the tools; it is run.
+            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed.
         sign_in: For a document at an address, where its server asks for a credential.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out, as `left_out` does.
-    Raises:
-        ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
-        UsageError: A Python file cannot be run, or has no functions that can be tools.
+    Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
     """
-    if isinstance(source, str) and source.startswith(_FUNCTIONS):
-        from protocols.functions.source_file import read_functions
-
-        name, functions, reads = read_functions(source)
-        protocol = Protocol.from_functions(functions, name=name, reads=reads)
-        tools = (replace(t, function=replace(t.function, to_stderr=True)) for t in protocol.tools if t.function)
-        return replace(protocol, tools=tuple(tools))
-    if str(source).endswith(".py") and not isinstance(source, Mapping):
-        raise UsageError(f"{source} is no API document; its functions become tools with {_FUNCTIONS}{source}")
     repeated: list[str] = []
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
         content: Any = source
     else:
-        data, uri = read(source, sign_in)
-        name = display_name(source)
+        data, uri, name = read(source, sign_in)
         content = parse(data, name, repeated)
     digest = hashlib.sha256(data).hexdigest()
     try:

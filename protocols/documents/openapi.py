@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
-from protocols.documents.described_enums import with_described_enum
 from protocols.documents.paths import (
     VARIABLE,
+    WrittenOperation,
+    operations,
     plain_path,
     reserved,
     spanning_variables,
@@ -24,9 +25,7 @@ from protocols.documents.paths import (
 )
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import DocumentSet, mapping_or_empty
-from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped
-from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
-from protocols.documents.written_paths import PathReader, WrittenOperation
+from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped, with_described_enum
 from protocols.errors import ProtocolError
 from protocols.media_types import essence, family, media_kind
 from protocols.model import (
@@ -47,7 +46,7 @@ from protocols.naming import argument_name, tool_name, unique
 from protocols.quoting import MOST_TITLE, one_line
 from protocols.text.words import words
 
-__all__ = ["ARGUMENT", "FIXED", "NAME", "RECORD", "protocol"]
+__all__ = ["ARGUMENT", "FIXED", "NAME", "READS", "RECORD", "protocol"]
 
 NAME = "x-tool-name"
 """Key of an operation for the name of its tool."""
@@ -58,6 +57,9 @@ FIXED = "x-fixed"
 ARGUMENT = "x-argument"
 """Key of a parameter for the name that programs write in place of the folded one."""
 
+READS = "x-reads"
+"""Key of an operation that says whether it only reads."""
+
 RECORD = "x-record"
 """Key of an operation for the record that it was made of."""
 
@@ -67,7 +69,6 @@ _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such 
 _IGNORED_HEADERS |= {"content-length", "host", "connection", "transfer-encoding"}  # the connection's own
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
-_DOCUMENT_ITSELF = "it only serves the document itself"
 
 
 def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> Protocol:
@@ -81,7 +82,10 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     """
     builder = _Builder(document, documents)
     tools: list[Tool] = []
-    for operation in PathReader(documents, builder.notes, builder.leave_out).operations(document):
+    for operation in operations(document, documents, builder.notes):
+        if isinstance(operation, LeftOut):
+            builder.leave_out(operation)
+            continue
         content = mapping_or_empty(operation.content)
         written = operation.path.rstrip("#")
         real, _ = without_query_template(written)
@@ -89,11 +93,11 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
         reason: str | None = None
         try:
             tool = builder.tool(name, operation._replace(path=written))
-            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(content)
+            reason = _why_not_offered(content, tool)
         except (ProtocolError, RecursionError) as error:
             reason = _reason(error)
         if reason is None:
-            tools.append(replace(tool, reads=only_reads(content, tool)) if tool.writes else tool)
+            tools.append(replace(tool, reads=True) if _only_reads(content, tool) else tool)
         elif isinstance(operation.content, Mapping):
             identifier = str(content.get("operationId") or "")
             builder.leave_out(LeftOut(operation.method.upper(), real, name, reason, identifier, operation.place))
@@ -102,11 +106,27 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     return builder.protocol(tools, digest)
 
 
-def _serves_document(tool: Tool) -> bool:
-    """True if an operation only serves the document itself."""
+def _why_not_offered(operation: Mapping[str, Any], tool: Tool) -> str | None:
+    """The reason for not offering an operation that could be called; None if there is none."""
     last = tool.path.rstrip("/").rpartition("/")[2]
-    named = _DOCUMENT_WORDS.intersection(words(last)) or last in ("api-docs", "apidocs")
-    return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
+    names_document = _DOCUMENT_WORDS.intersection(words(last)) or last in ("api-docs", "apidocs")
+    if tool.method == "GET" and names_document and not any(p.required for p in tool.arguments):
+        return "it only serves the document itself"
+    statuses = {str(status) for status in mapping_or_empty(operation.get("responses")) if status[:1] != "x"}
+    if statuses and statuses <= {"501"}:
+        return "501 (not implemented) is the only response that the document has for it"
+    return None
+
+
+def _only_reads(operation: Mapping[str, Any], tool: Tool) -> bool:
+    """True if an operation only reads, although its method may write."""
+    if tool.method != "POST":
+        return False
+    if isinstance(declared := operation.get(READS), bool):
+        return declared
+    from protocols.documents.statements import says_it_only_reads
+
+    return says_it_only_reads(tool)
 
 
 @dataclass
@@ -248,7 +268,7 @@ class _Builder:
             http = str(scheme.get("scheme", "")).lower()
             if kind == "apikey" and location in ("header", "query", "cookie") and scheme.get("name"):
                 place = cast(Literal["header", "query", "cookie"], location)
-                prefix = wanted_prefix(scheme) if place == "header" else ""
+                prefix = _wanted_prefix(scheme) if place == "header" else ""
                 yield SecurityScheme(name, "apiKey", place, str(scheme["name"]), prefix=prefix)
             elif kind == "http" and http in ("basic", "bearer"):
                 yield SecurityScheme(name, "basic" if http == "basic" else "bearer")
@@ -434,6 +454,15 @@ class _Builder:
                 schema = self.schemas.read(parameter_schema(header, self.notes) or {}, where)
                 text = str(header.get("description") or "").strip()
                 yield name, {**schema, "description": text} if text else schema
+
+
+def _wanted_prefix(scheme: Mapping[str, Any]) -> str:
+    """What the description of an API key in `Authorization` wants before the key, as in `Token `; else empty."""
+    if str(scheme.get("name")).lower() != "authorization":
+        return ""
+    from protocols.documents.statements import stated_prefix
+
+    return stated_prefix(str(scheme.get("description") or ""))
 
 
 def _is_torn(netloc: str) -> bool:

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from protocols.documents.web import MAX_BYTES, SignIn, fetch
 from protocols.errors import ProtocolError
 from protocols.private_files import refuse_pipe
 
 if TYPE_CHECKING:
     import yaml
+
+    from protocols.documents.web import SignIn
 
 __all__ = [
     "METHODS",
@@ -34,6 +35,8 @@ __all__ = [
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The HTTP methods of an OpenAPI path item."""
 
+_MAX_BYTES = 64 * 1024 * 1024
+"""Of a document."""
 _MAX_VALUES = 5_000_000
 _MAX_KEYS = 50_000  # of an object, including merged ones
 _MAX_STEPS = 32
@@ -42,8 +45,8 @@ _MAX_LINKED = 200
 _MAX_FILES = 2_000  # some documents have each operation and each schema in a file of its own
 
 
-def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str]:
-    """The bytes at a path or URL, and the URI they came from (a `file:` one for a path).
+def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str, str]:
+    """The bytes at a path or URL, the URI they came from (a `file:` one for a path), and its name in messages.
 
     Raises: ProtocolError: Missing, unreadable, or no answer. UsageError, APIError: As `fetch`.
     """
@@ -51,15 +54,17 @@ def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str]
     if not text.strip():
         raise ProtocolError("the name of the API document is empty: give a file or a URL")
     if text.startswith(("http://", "https://")):
-        return fetch(text, sign_in), text
+        from protocols.documents.web import display_name, fetch
+
+        return fetch(text, _MAX_BYTES, sign_in), text, display_name(text)
     path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
         refuse_pipe(path)
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ProtocolError(f"{text[:200]}: more than {MAX_BYTES >> 20} MiB, too large for an API document")
-        return data, path.resolve().as_uri()
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise ProtocolError(f"{text[:200]}: more than {_MAX_BYTES >> 20} MiB, too large for an API document")
+        return data, path.resolve().as_uri(), text
     except FileNotFoundError:
         raise ProtocolError(f"{text}: no such file") from None
     except IsADirectoryError:
@@ -222,7 +227,7 @@ class DocumentSet:
             raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
         if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():
             raise ProtocolError(f"{uri}: a document may point to files only")
-        data, _ = read(uri, self._sign_in)
+        data, *_ = read(uri, self._sign_in)
         return parse(data, uri)
 
     def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:

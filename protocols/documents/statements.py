@@ -1,8 +1,7 @@
-"""What a document says of an operation as a whole: that it does not work, or that it only reads.
+"""What sentences of a document state: that an operation only reads, and what stands before an API key.
 
-A policy of consent rests on the second, so the document has to declare it, or to state it in a sentence with which the
-structure of the operation agrees. The patterns of sentences were written from documents that had been read; no set of
-unread documents has judged them.
+A policy of consent rests on the first, so the structure of the operation has to agree with the sentence. The patterns
+of sentences were written from documents that had been read; no set of unread documents has judged them.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -10,16 +9,13 @@ unread documents has judged them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from protocols.documents.source import mapping_or_empty
-from protocols.model import Parameter, Schema, Tool
+from protocols.model import Schema, Tool
 from protocols.text.words import words
 
-__all__ = ["READS_KEY", "only_reads", "wanted_prefix", "why_unusable"]
-
-READS_KEY = "x-reads"
-"""Key of an operation that says whether it only reads."""
+__all__ = ["says_it_only_reads", "stated_prefix"]
 
 _SUBJECT = r"(?:this|the) (?:api |http |rest )?(?:endpoint|operation|api|call|route|method|resource|request|action)"
 
@@ -61,47 +57,27 @@ _JOINTS = frozenset({"and", "or", "then", "also", ",", ";", ".", "&", "/", "+", 
 """What stands before a verb in an enumeration."""
 
 
-def why_unusable(operation: Mapping[str, object]) -> str | None:
-    """The reason for not offering an operation for which its document has no reply but 501; None if there is none."""
-    statuses = {str(status) for status in mapping_or_empty(operation.get("responses")) if status[:1] != "x"}
-    if statuses and statuses <= {"501"}:
-        return "501 (not implemented) is the only response that the document has for it"
-    return None
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE.split(text):
-        if plain := _plain(sentence):
-            yield plain
-
-
 def _plain(text: str) -> str:
     """A sentence in lower case, without marks around it and line breaks in it."""
     return re.sub(r"\s+", " ", re.sub(r"[*_`\"]", "", text)).strip(" .!:-#()[]").lower()
 
 
-def wanted_prefix(scheme: Mapping[str, object]) -> str:
-    """What the description of an API key in `Authorization` wants before the key, as in `Token `; else empty."""
-    if str(scheme.get("name")).lower() != "authorization":
-        return ""
-    match = _PREFIX.search(str(scheme.get("description") or ""))
+def stated_prefix(description: str) -> str:
+    """What a description wants before an API key, as in `Token `; else empty."""
+    match = _PREFIX.search(description)
     return f"{next(filter(None, match.groups()))} " if match is not None else ""
 
 
-def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
-    """True if an operation whose method may write only reads.
+def says_it_only_reads(tool: Tool) -> bool:
+    """True if the document states of a POST that it only reads, and nothing in it speaks against that.
 
-    A document says so with `x-reads: true`. Without that, all of these have to agree for a POST: a sentence of its
-    description states that it changes nothing; the end of its path and its operation id name a search; no word of a
-    change is in path, id, summary or arguments; it takes JSON alone; and all its good responses are a 200 that holds a
-    list or a count.
+    All of these have to agree: a sentence of its description states that it changes nothing; the end of its path and
+    its operation id name a search; no word of a change is in path, id, summary or arguments; it takes JSON alone, and
+    no file; and all its good responses are a 200 that holds a list or a count.
     """
-    declared = operation.get(READS_KEY)
-    if isinstance(declared, bool):
-        return declared and tool.method in ("POST", "QUERY")
-    if tool.method != "POST" or tool.body is None or not tool.body.media_type.partition(";")[0].endswith("json"):
+    if tool.body is None or not tool.body.media_type.partition(";")[0].endswith("json"):
         return False
-    if not any(_CHANGES_NOTHING.fullmatch(sentence) for sentence in _sentences(tool.description)):
+    if not any(_CHANGES_NOTHING.fullmatch(_plain(sentence)) for sentence in _SENTENCE.split(tool.description)):
         return False
     segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
     identifier = words(tool.operation_id)
@@ -113,7 +89,8 @@ def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
     named |= {word for argument in tool.arguments for word in words(argument.name)}
     if not _CHANGES.isdisjoint(named) or _tells_change(tool.summary):
         return False
-    return _is_search(tool.arguments) and _answers_with_results(tool)
+    sends_file = any("binary" in (a.schema.get("format"), a.schema.get("contentEncoding")) for a in tool.arguments)
+    return not sends_file and _answers_with_results(tool)
 
 
 def _tells_change(summary: str) -> bool:
@@ -131,11 +108,6 @@ def _tells_change(summary: str) -> bool:
     return False
 
 
-def _is_search(arguments: tuple[Parameter, ...]) -> bool:
-    """True if nothing that is sent is a file."""
-    return all("binary" not in (a.schema.get("format"), a.schema.get("contentEncoding")) for a in arguments)
-
-
 def _answers_with_results(tool: Tool) -> bool:
     """True if all documented good responses are a 200 with a list or a count in it."""
     good = [response for response in tool.responses if response.status.startswith(("1", "2", "3"))]
@@ -148,11 +120,8 @@ def _holds_results(schema: Schema, depth: int = 0) -> bool:
     if schema.get("type") == "array" or "items" in schema:
         return True
     properties = mapping_or_empty(schema.get("properties"))
-    if not _READ_COUNTS.isdisjoint(properties):
+    if not {"count", "total"}.isdisjoint(properties):
         return True
     parts = [*properties.values()] if depth < 1 else []
     parts += [part for key in ("allOf", "anyOf") for part in schema.get(key) or ()]  # type: ignore[attr-defined]
     return any(isinstance(part, Mapping) and _holds_results(part, depth + 1) for part in parts)
-
-
-_READ_COUNTS = frozenset({"count", "total"})

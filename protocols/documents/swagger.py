@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from protocols.documents.openapi import READS
 from protocols.documents.source import METHODS, mapping_or_empty
-from protocols.documents.statements import READS_KEY
 
 __all__ = ["upgrade"]
 
@@ -115,7 +115,7 @@ def _operation(
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for raw in [*shared, *(_resolved(document, raw) for raw in _list(operation.get("parameters")))]:
         merged[str(raw.get("in")), str(raw.get("name", raw.get("$ref")))] = raw
-    copied_keys = ("summary", "description", "deprecated", "security", "operationId", "tags", READS_KEY)
+    copied_keys = ("summary", "description", "deprecated", "security", "operationId", "tags", READS)
     new = {key: operation[key] for key in copied_keys if key in operation}
     new["parameters"] = [_parameter(raw) for raw in merged.values() if raw.get("in") not in ("body", "formData")]
     body = _body(document, operation, list(merged.values()))

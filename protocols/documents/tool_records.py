@@ -1,7 +1,8 @@
 """Tool records: the JSON files of ToolBench, a tool with its APIs (`api_list`), or a query with the APIs that it lists.
 
-They become a tool file and are then read like one. A program writes the standardized names of APIs and parameters as
-Python identifiers; over the wire go the names of the record. A record with a `url` is called there, with the header
+They become a tool file and are then read like one. Files, servers and released weights know the standardized names of
+APIs and parameters alone; not all are Python identifiers, so a program writes those made of them. Over the wire go the
+names of the record. A record with a `url` is called there, with the header
 that the gateway wants; one without has the path `/CATEGORY/TOOL/API` of a server that does not exist.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files.
@@ -19,19 +20,22 @@ from urllib.parse import urlsplit
 
 from protocols.documents import tool_files
 from protocols.documents.openapi import ARGUMENT, FIXED, NAME, RECORD
-from protocols.documents.record_names import (
-    MAX_NAME,
-    category_folder,
-    function_identifier,
-    function_name,
-    parameter_name,
-    standard_name,
-)
 from protocols.documents.source import pointer
 from protocols.documents.spec_fixes import spelled_type
 from protocols.naming import argument_name
 
-__all__ = ["NO_SERVER", "api_path", "identifiers", "record_parameters", "template_schema", "upgrade"]
+__all__ = [
+    "NO_SERVER",
+    "api_path",
+    "category_folder",
+    "function_name",
+    "identifiers",
+    "parameter_name",
+    "record_parameters",
+    "standard_name",
+    "template_schema",
+    "upgrade",
+]
 
 NO_SERVER = "https://tools.invalid"
 """The server of records without a `url`."""
@@ -59,6 +63,12 @@ _MAX_EXAMPLE = 200
 """Characters of an example value that is shown."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SCHEMA_TYPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
+
+_MAX_NAME = 64
+"""Characters of a function name; of a longer one the last are kept."""
+
+_RESERVED = frozenset({"from", "class", "return", "false", "true", "id", "and"})
+_OUTSIDE = re.compile(r"[^\u4e00-\u9fa5a-zA-Z0-9_^]")
 
 
 def upgrade(content: Mapping[str, Any], name: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -103,10 +113,41 @@ def identifiers(names: Iterable[tuple[str, str]]) -> list[str]:
     for name in wished_names:
         candidate, number = name, 2
         while candidate in used or (candidate != name and candidate in reserved):
-            candidate, number = argument_name(f"{name.rstrip('_')}_{number}"[-MAX_NAME:]), number + 1
+            candidate, number = argument_name(f"{name.rstrip('_')}_{number}"[-_MAX_NAME:]), number + 1
         used.add(candidate)
         result.append(candidate)
     return result
+
+
+def standard_name(text: str) -> str:
+    """The standardized name of a tool: `Get User^Info` -> `get_user^info`, `123 go` -> `get_123_go`.
+
+    The `^` survives. An empty text stays empty.
+    """
+    name = re.sub("_+", "_", _OUTSIDE.sub("_", text)).lower().strip("_")
+    return f"get_{name}" if name[:1].isdigit() else name
+
+
+def parameter_name(text: str) -> str:
+    """The standardized name of an API or a parameter; a few reserved words get a prefix: `ID` -> `is_id`."""
+    name = standard_name(text)
+    return f"is_{name}" if name in _RESERVED else name
+
+
+def category_folder(text: str) -> str:
+    """The folder of a category: `News, Media` -> `News_Media`; one pass over double underscores, the case is kept."""
+    return re.sub("[ ,/]", "_", text).replace("__", "_")
+
+
+def function_name(api: str, tool: str) -> str:
+    """The published function name of an API of a tool, from their display names."""
+    return f"{parameter_name(api)}_for_{standard_name(tool)}"[-_MAX_NAME:]
+
+
+def function_identifier(api: str, tool: str) -> str:
+    """The published function name as a Python identifier of at most 64 characters, without an underscore in front."""
+    name = argument_name(function_name(api, tool))
+    return name if len(name) <= _MAX_NAME else name[-_MAX_NAME + 1 :].lstrip("_").rjust(_MAX_NAME, "n")
 
 
 def api_path(category: str, tool: str, api: str) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import requests
 
 __all__ = [
-    "MAX_BYTES",
     "DocumentRequest",
     "DocumentSigner",
     "NoAccessError",
@@ -30,7 +29,6 @@ __all__ = [
 ]
 
 DocumentRequest: typing.TypeAlias = "requests.PreparedRequest"
-MAX_BYTES = 64 * 1024 * 1024  # bytes
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
 _WHOLE = 120.0  # seconds of a request with its whole answer: 64 MiB at 4.5 Mbit/s
 _MAX_REDIRECTS = 10
@@ -83,8 +81,8 @@ def web_origin(address: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{port}" if parts.hostname else ""
 
 
-def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
-    """The bytes at an address.
+def fetch(address: str, most: int, sign_in: SignIn | None = None) -> bytes:
+    """The bytes at an address, at most so many.
 
     Raises: NoAccessError: No answer, or a sign-in is needed. ProtocolError: Another refusal, or a web page in the place
         of a document. UsageError, APIError: The credentials cannot be had.
@@ -98,7 +96,7 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
     try:
         with requests.Session() as session:
             for scheme in ("https://", "http://"):
-                session.mount(scheme, BoundedAdapter(_WHOLE, MAX_BYTES))
+                session.mount(scheme, BoundedAdapter(_WHOLE, most))
             reply = _reply(session, address)
             is_ours = sign_in is not None and sign_in.origin == web_origin(address)
             if sign_in is not None and is_ours and (reply.status_code in _HIDDEN or _is_page(reply)):
@@ -109,7 +107,7 @@ def fetch(address: str, sign_in: SignIn | None = None) -> bytes:
                 _check(reply, url, with_credential=signer is not None)
                 return reply.content
     except TooMuchError:
-        raise ProtocolError(f"{url}: more than {MAX_BYTES >> 20} MiB, too large for an API document") from None
+        raise ProtocolError(f"{url}: more than {most >> 20} MiB, too large for an API document") from None
     except requests.Timeout:
         raise NoAccessError(f"{url}: no answer in time") from None
     except requests.RequestException as error:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from protocols.text.word_lists import TEXTS
-from protocols.text.words import singular
+from protocols.text.words import TEXTS, singular
 
 __all__ = ["NO_ENTITIES", "NamedEntities", "NamedEntity", "read_entities"]
 

@@ -1,6 +1,8 @@
 """The words of an API's names: `filmUuid`, `film_uuid` and `film-uuid` are all the words film and uuid.
 
-The data flow between tools is read from these words, so all modules must split names alike.
+The data flow between tools is read from these words, so all modules must split names alike. Word lists are data:
+text files in which a list is a name, a colon and its words, under a comment after `#`; it goes on in the indented lines
+below.
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
-
-from protocols.text.word_lists import NAMES
+from pathlib import Path
 
 __all__ = [
     "ID_WORDS",
+    "NAMES",
     "PAGING",
     "SEARCHES",
     "SIZES",
+    "TEXTS",
     "WRAPPERS",
     "abbreviated_names",
     "attribute_of",
@@ -27,11 +30,34 @@ __all__ = [
     "name_similarity",
     "noun_of",
     "noun_of_identifier",
+    "read_word_lists",
     "selects_page",
     "singular",
     "stem",
     "words",
 ]
+
+
+def read_word_lists(file: Path) -> dict[str, tuple[str, ...]]:
+    """The lists of a file by name, in its order."""
+    lists: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for line in file.read_text("utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            if not line.startswith(" "):
+                name, _, line = line.partition(":")
+            lists[name] = (*lists.get(name, ()), *line.split())
+    return lists
+
+
+def _sets(name: str) -> dict[str, frozenset[str]]:
+    return {key: frozenset(words) for key, words in read_word_lists(Path(__file__).with_name(f"{name}.txt")).items()}
+
+
+NAMES = _sets("names")
+"""Words in the names of an API, by list."""
+TEXTS = _sets("texts")
+"""English words in a text, by list."""
 
 ID_WORDS = NAMES["identifiers"]
 WRAPPERS = NAMES["wrappers"]

@@ -15,7 +15,7 @@ from atc.assist.planning.step_writer import StepWriter, name_in
 from atc.program.chain import placeholder
 from atc.program.plan import PLACEHOLDER, Call, Plan, Step, parts
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.operations import looks_like_read
+from protocols.dataflow.identifiers import looks_like_read
 from protocols.model import Protocol, Tool
 from protocols.text.words import is_identifier, singular, words
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from atc.assist.language.question import Question, is_mentioned
 from atc.program.chain import MAX_DEPTH
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
-from protocols.dataflow.identifiers import IdentifierReference
-from protocols.dataflow.operations import is_current, is_own
+from protocols.dataflow.identifiers import IdentifierReference, is_current, is_own
 from protocols.model import Parameter, Tool
 from protocols.schema_fields import type_of
 from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, words

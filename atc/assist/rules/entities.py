@@ -14,8 +14,7 @@ from atc.assist.rules.inspection import Inspection
 from atc.diagnosis.provenance import failed, lists_in, lookup
 from atc.evidence.answers import Finding, name_of
 from protocols.json_path import leaves, subscripts
-from protocols.text.word_lists import TEXTS
-from protocols.text.words import SEARCHES, fold, words
+from protocols.text.words import SEARCHES, TEXTS, fold, words
 from sandbox.records import CallRecord
 
 __all__ = [

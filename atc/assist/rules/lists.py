@@ -10,8 +10,7 @@ from atc.diagnosis.provenance import lists_in, orders
 from atc.evidence.answers import Finding, name_of
 from atc.program.choices import choices, compares
 from protocols.json_path import Step, leaves, subscripts
-from protocols.text.word_lists import NAMES, TEXTS
-from protocols.text.words import fold, is_identifier, stem, words
+from protocols.text.words import NAMES, TEXTS, fold, is_identifier, stem, words
 from sandbox.records import CallRecord, Source
 
 __all__ = ["no_extreme", "other_entry", "other_list", "taken_by_place"]

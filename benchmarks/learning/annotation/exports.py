@@ -22,7 +22,7 @@ from benchmarks.methods.formats import toolllama
 from benchmarks.methods.observations import render_value, truncate
 from benchmarks.toolbench.corpus.answer_files import published_answer
 from benchmarks.toolbench.corpus.queries import ToolQuery, query_protocol
-from protocols.documents.record_names import standard_name
+from protocols.documents.tool_records import standard_name
 from protocols.model import Protocol
 
 __all__ = ["EXPORTS", "ExportForm", "export", "is_solvable", "published_steps", "solved_query"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
-from protocols.documents.record_names import category_folder, standard_name
+from protocols.documents.tool_records import category_folder, standard_name
 from protocols.errors import UsageError
 
 __all__ = ["PARTS", "SplitDistance", "numbered", "read_entries", "split_queries"]

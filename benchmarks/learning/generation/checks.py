@@ -20,7 +20,7 @@ from benchmarks.learning.generation.writing import FEWEST_WORDS, WrittenInstruct
 from benchmarks.toolbench.server.address import VirtualCall
 from benchmarks.toolbench.server.reply_sources import Upstream
 from protocols.calls.envelope import fault_of, literal
-from protocols.documents.record_names import function_name
+from protocols.documents.tool_records import function_name
 from protocols.errors import APIError
 from protocols.text.words import singular, words
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from atc.retrieval.embeddings import embed
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.catalogue import Catalogue
-from protocols.documents.record_names import parameter_name
-from protocols.documents.tool_records import record_parameters
+from protocols.documents.tool_records import parameter_name, record_parameters
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:

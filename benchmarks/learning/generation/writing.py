@@ -18,7 +18,7 @@ from typing import Any
 from atc.models import Message, Model
 from atc.models.base import ModelRequest, answer
 from benchmarks.learning.generation.pool import PooledAPI, required_names
-from protocols.documents.record_names import parameter_name
+from protocols.documents.tool_records import parameter_name
 from protocols.text.words import words
 
 __all__ = [

@@ -23,7 +23,7 @@ from typing import Any
 
 from atc.models import Message
 from benchmarks.methods.actions import BadActionError
-from protocols.documents.record_names import function_name, parameter_name, standard_name
+from protocols.documents.tool_records import function_name, parameter_name, standard_name
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Tool
 

@@ -17,7 +17,7 @@ from typing import Any
 from atc.files import write_json
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery
-from protocols.documents.record_names import standard_name
+from protocols.documents.tool_records import standard_name
 from protocols.private_files import make_private_folder
 
 __all__ = ["published_answer", "published_method", "write_answers"]

@@ -17,8 +17,7 @@ from typing import Any
 
 from protocols import load
 from protocols.calls.envelope import enveloped
-from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
-from protocols.documents.tool_records import identifiers
+from protocols.documents.tool_records import category_folder, function_name, identifiers, parameter_name, standard_name
 from protocols.errors import UsageError
 from protocols.model import Envelope, Protocol, Tool
 from protocols.private_files import read_whole

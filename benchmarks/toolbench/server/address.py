@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from protocols.documents.record_names import category_folder, parameter_name, standard_name
+from protocols.documents.tool_records import category_folder, parameter_name, standard_name
 from protocols.errors import ToolError
 
 __all__ = ["APIAddress", "VirtualCall", "read_arguments", "read_call"]

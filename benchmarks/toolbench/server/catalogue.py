@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.toolbench.server.address import APIAddress
-from protocols.documents.record_names import category_folder, parameter_name, standard_name
+from protocols.documents.tool_records import category_folder, parameter_name, standard_name
 from protocols.errors import UsageError
 
 __all__ = ["Catalogue", "CataloguedTool", "default_sources"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.methods.observations import render_value
-from protocols.documents.record_names import parameter_name
+from protocols.documents.tool_records import parameter_name
 from protocols.errors import UsageError
 from protocols.text.prose import estimate
 

@@ -29,7 +29,7 @@ from protocols import load
 from protocols.calls.binding import bind
 from protocols.calls.credentials import ANY_REQUEST, Credential
 from protocols.calls.redaction import redact
-from protocols.documents.record_names import parameter_name
+from protocols.documents.tool_records import parameter_name
 from protocols.errors import PromptRefused, ToolError, UsageError
 from protocols.model import Parameter, Tool
 from protocols.simulator import Simulator

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TypeVar, cast
 
+from protocols.bounded import matches
 from protocols.model import Protocol, Schema
-from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
 __all__ = ["ResponseShape", "build", "conforms", "copied", "fits", "type_name"]

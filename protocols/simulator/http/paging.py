@@ -16,8 +16,7 @@ from protocols.simulator.world.demanded import FURTHER
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.plausible_values import number
 from protocols.simulator.world.world import World
-from protocols.text.word_lists import NAMES
-from protocols.text.words import singular, words
+from protocols.text.words import NAMES, singular, words
 
 __all__ = [
     "LIMITS",

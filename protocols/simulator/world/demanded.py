@@ -18,8 +18,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, WorldSchema, label_of
 from protocols.simulator.demand import Demand, DemandKind
 from protocols.simulator.world.filters import Filter, conditions_in, filter_of, members_of
-from protocols.text.word_lists import NAMES
-from protocols.text.words import is_identifier, words
+from protocols.text.words import NAMES, is_identifier, words
 
 __all__ = ["FURTHER", "DemandedFields", "Wish", "read_demands"]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.text.word_lists import read_word_lists
-from protocols.text.words import singular, words
+from protocols.text.words import read_word_lists, singular, words
 
 __all__ = ["city", "country", "invent_name", "is_venue", "nouns", "person", "place", "sentence", "title"]
 

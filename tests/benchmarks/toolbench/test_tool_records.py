@@ -17,8 +17,14 @@ from benchmarks.toolbench.corpus.queries import (
 from protocols import Protocol, ProtocolError, UsageError, load
 from protocols.calls.auth import credential
 from protocols.calls.binding import bind
-from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
-from protocols.documents.tool_records import identifiers, template_schema
+from protocols.documents.tool_records import (
+    category_folder,
+    function_name,
+    identifiers,
+    parameter_name,
+    standard_name,
+    template_schema,
+)
 from protocols.errors import ToolError
 from sandbox import Sandbox
 from tests.local_api import LocalAPI

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from protocols import load
+from protocols.bounded import matches
 from protocols.calls.binding import bind
 from protocols.errors import ToolError
-from protocols.patterns import matches
 
 
 @pytest.mark.parametrize(

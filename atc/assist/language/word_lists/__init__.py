@@ -1,11 +1,11 @@
-"""English word lists as data, in the form of `protocols.text.word_lists`."""
+"""English word lists as data, in the form of `protocols.text.words`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from protocols.text.word_lists import read_word_lists
+from protocols.text.words import read_word_lists
 
 __all__ = ["QUESTIONS", "comparison_phrases"]
 
