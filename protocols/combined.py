@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.model import Body, LeftOut, Parameter, Protocol, Response, Schema, SecurityScheme, Tool
+from protocols.model import Protocol, Tool
 from protocols.naming import check_namespace, split_namespace
 from protocols.sources import Source, load, loaded
 
@@ -105,29 +105,37 @@ def _within(namespace: str, protocol: Protocol) -> Protocol:
     """A protocol whose names are those of a namespace."""
     if protocol.namespaces:
         raise UsageError(f"{namespace}: this protocol is combined already; combine all sources at once")
-    schemas = _SchemaRenamer(namespace) if protocol.definitions else None
+    renamed = _Renamer(f"{_DEFINITION}{namespace}__") if protocol.definitions else _same
     return replace(
         protocol,
-        tools=tuple(_tool_within(namespace, tool, protocol, schemas) for tool in protocol.tools),
-        security_schemes=tuple(_scheme_within(namespace, scheme) for scheme in protocol.security_schemes),
-        left_out=tuple(_left_out_within(namespace, operation) for operation in protocol.left_out),
-        definitions={f"{namespace}__{name}": _renamed(schemas, part) for name, part in protocol.definitions.items()},
-        components={f"{namespace}__{name}": _renamed(schemas, part) for name, part in protocol.components.items()},
+        tools=tuple(_tool_within(namespace, tool, protocol, renamed) for tool in protocol.tools),
+        security_schemes=tuple(
+            replace(scheme, name=f"{namespace}={scheme.name}", namespace=namespace)
+            for scheme in protocol.security_schemes
+        ),
+        left_out=tuple(
+            replace(entry, name=f"{namespace}__{entry.name}" * bool(entry.name), namespace=namespace)
+            for entry in protocol.left_out
+        ),
+        definitions={f"{namespace}__{name}": renamed(part) for name, part in protocol.definitions.items()},
+        components={f"{namespace}__{name}": renamed(part) for name, part in protocol.components.items()},
     )
 
 
-def _tool_within(namespace: str, tool: Tool, protocol: Protocol, schemas: _SchemaRenamer | None) -> Tool:
+def _tool_within(namespace: str, tool: Tool, protocol: Protocol, renamed: Callable[[Any], Any]) -> Tool:
     function = tool.function
     name = f"{namespace}__{tool.name}"
     if function is not None and function.made is not None:
         name = tool.name  # hints and values name the class
     elif function is not None:
         function = replace(function, name=name)
-    if schemas is not None:
-        tool = schemas.tool(tool)
     return replace(
         tool,
         name=name,
+        parameters=renamed(tool.parameters),
+        arguments=renamed(tool.arguments),
+        body=renamed(tool.body),
+        responses=renamed(tool.responses),
         namespace=namespace,
         function=function,
         servers=tool.servers or protocol.servers,
@@ -135,60 +143,30 @@ def _tool_within(namespace: str, tool: Tool, protocol: Protocol, schemas: _Schem
     )
 
 
-def _left_out_within(namespace: str, operation: LeftOut) -> LeftOut:
-    return replace(operation, name=f"{namespace}__{operation.name}" * bool(operation.name), namespace=namespace)
+def _same(value: Any) -> Any:
+    return value
 
 
-def _scheme_within(namespace: str, scheme: SecurityScheme) -> SecurityScheme:
-    return replace(scheme, name=f"{namespace}={scheme.name}", namespace=namespace)
+class _Renamer:
+    """Values whose schemas refer to the definitions of a namespace; what tools share is shared afterwards, too."""
 
-
-def _renamed(schemas: _SchemaRenamer | None, schema: Schema) -> Schema:
-    return schema if schemas is None else schemas.schema(schema)
-
-
-class _SchemaRenamer:
-    """Schemas with references to the definitions of a namespace; a part that tools share is shared afterwards, too."""
-
-    def __init__(self, namespace: str) -> None:
-        self._prefix = f"{_DEFINITION}{namespace}__"
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
         self._made: dict[int, tuple[object, object]] = {}
 
-    def schema(self, schema: Schema) -> Schema:
-        renamed: Schema = self._value(schema)
-        return renamed
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(
-            tool,
-            parameters=tuple(map(self._parameter, tool.parameters)),
-            arguments=tuple(map(self._parameter, tool.arguments)),
-            body=tool.body and self._body(tool.body),
-            responses=tuple(map(self._response, tool.responses)),
-        )
-
-    def _parameter(self, parameter: Parameter) -> Parameter:
-        return replace(parameter, schema=self.schema(parameter.schema))
-
-    def _body(self, body: Body) -> Body:
-        return replace(body, schema=self.schema(body.schema))
-
-    def _response(self, response: Response) -> Response:
-        headers = {name: self.schema(schema) for name, schema in response.headers.items()}
-        return replace(response, schema=response.schema and self.schema(response.schema), headers=headers)
-
-    def _value(self, value: Any) -> Any:
-        if not isinstance(value, Mapping | list):
+    def __call__(self, value: Any) -> Any:
+        if not isinstance(value, Mapping | list | tuple) and not is_dataclass(value):
             return value
         if id(value) not in self._made:
-            new: object = [self._value(part) for part in value] if isinstance(value, list) else self._object(value)
-            self._made[id(value)] = value, new  # the old one stays, and so does its id
+            self._made[id(value)] = value, self._renamed(value)  # the old one stays, and so does its id
         return self._made[id(value)][1]
 
-    def _object(self, value: Mapping[str, Any]) -> dict[str, object]:
-        return {
-            key: self._prefix + part.removeprefix(_DEFINITION)
-            if key == "$ref" and isinstance(part, str) and part.startswith(_DEFINITION)
-            else self._value(part)
-            for key, part in value.items()
-        }
+    def _renamed(self, value: Any) -> Any:
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{field.name: self(getattr(value, field.name)) for field in fields(value)})
+        if not isinstance(value, Mapping):
+            return type(value)(map(self, value))
+        new = {key: self(part) for key, part in value.items()}
+        if isinstance(new.get("$ref"), str) and new["$ref"].startswith(_DEFINITION):
+            new["$ref"] = self._prefix + new["$ref"].removeprefix(_DEFINITION)
+        return new

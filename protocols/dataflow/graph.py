@@ -283,7 +283,7 @@ class ProtocolGraph:
                 ]
                 for reference in references:
                     if reference is not None:
-                        detailed.setdefault(reference.noun, set()).update(self._unwrapped(schema))
+                        detailed.setdefault(reference.noun, set()).update(properties_of(schema, self.protocol))
             elif literals and (noun := noun_of(literals[-1])) in self.nouns:
                 for key, item in self._object_lists(schema):
                     if noun_of(key) in {"", noun, *self._wrappers(tool)}:
@@ -308,12 +308,6 @@ class ProtocolGraph:
             self._wrapper_nouns[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
         return self._wrapper_nouns[tool.name]
 
-    def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
-        """The properties of a response without its wrapper."""
-        properties = properties_of(schema, self.protocol)
-        key = wrapper_of(schema, self.protocol)
-        return properties_of(properties[key], self.protocol) if key else properties
-
     def _object_lists(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
         """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
         items = items_of(schema, self.protocol)
@@ -337,8 +331,7 @@ class ProtocolGraph:
 
     def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """The certainty (0 to about 6) that the object around a field is one of the noun."""
-        named = [name for name in names if _RELATIVE_WORDS.isdisjoint(words(name))]
-        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in names):
             return 0.0  # it refers to the noun by another key
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if selectable_nouns := self._selectable_nouns(tool):

@@ -51,7 +51,7 @@ def identifier_reference(
     tool: Tool, parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> IdentifierReference | None:
     """The identifier that an argument takes, by its name; for a bare `id` by its examples, description and path."""
-    if parameter.location == "cookie" or _is_enumerated(parameter.schema):
+    if _is_enumerated(parameter.schema):
         return None
     parts = [singular(part) for part in words(parameter.name)]
     if not parts:
@@ -63,7 +63,7 @@ def identifier_reference(
             return None
         noun = parts[-2] if len(parts) > 1 else owner
         if not in_path and parts[-1] in _UNAMBIGUOUS_ATTRIBUTES and (not noun or noun not in path_nouns):
-            noun = _described_noun(parameter, parts[-1], path_nouns) or noun
+            noun = _described_noun(parameter, path_nouns) or noun
             literals = literals_of(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
         return IdentifierReference(noun, parts[-1]) if noun else None
@@ -95,7 +95,7 @@ def _description(parameter: Parameter) -> str:
     return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
 
 
-def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
+def _described_noun(parameter: Parameter, path_nouns: Collection[str]) -> str:
     """The noun in an example value (`shop:film:42`) or the description (`the film ids`); empty for none."""
     examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
     for example in examples:
@@ -106,9 +106,6 @@ def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection
                 if matching:
                     return matching[-1]
     text = _description(parameter)
-    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
-        if singular(found_word.lower()) in path_nouns:
-            return singular(found_word.lower())
     # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
     own = noun_of_identifier(parameter.name)
     valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
@@ -142,17 +139,15 @@ def path_score(path: str, noun: str) -> float:
         return 2.0
     if noun in [singular(word) for word in words(literals[-1])]:
         return 1.5
-    for segment, following in zip(segments, [*segments[1:], ""], strict=True):
+    for segment in segments:
         if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
-            return 0.5 if following.startswith("{") else 1.0
+            return 1.0
     return 0.0
 
 
 def _owner_noun(path: str, name: str) -> str:
     """The noun of the literal segment before a path parameter: film for `/films/slug/{slug}`."""
     literals = literals_of(path.partition(f"{{{name}}}")[0])
-    if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
-        literals.pop()  # the attribute after a collection
     return noun_of(literals[-1]) if literals else ""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
@@ -82,15 +82,15 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     """
     builder = _Builder(document, documents)
     tools: list[Tool] = []
+    left_out: list[LeftOut] = []
     for operation in operations(document, documents, builder.notes):
         if isinstance(operation, LeftOut):
-            builder.leave_out(operation)
+            left_out.append(operation)
             continue
         content = mapping_or_empty(operation.content)
         written = operation.path.rstrip("#")
         real, _ = without_query_template(written)
         name = str(content.get(NAME) or tool_name(operation.method, plain_path(real)))
-        reason: str | None = None
         try:
             tool = builder.tool(name, operation._replace(path=written))
             reason = _why_not_offered(content, tool)
@@ -100,10 +100,24 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
             tools.append(replace(tool, reads=True) if _only_reads(content, tool) else tool)
         elif isinstance(operation.content, Mapping):
             identifier = str(content.get("operationId") or "")
-            builder.leave_out(LeftOut(operation.method.upper(), real, name, reason, identifier, operation.place))
+            left_out.append(LeftOut(operation.method.upper(), real, name, reason, identifier, operation.place))
         else:
-            builder.leave_out(LeftOut("", "", "", reason, place=operation.place))
-    return builder.protocol(tools, digest)
+            left_out.append(LeftOut("", "", "", reason, place=operation.place))
+    info = mapping_or_empty(document.get("info"))
+    names = unique(tool.name for tool in tools)
+    return Protocol(
+        title=one_line(str(info.get("title") or "API"), MOST_TITLE),
+        version=one_line(str(info.get("version") or ""), MOST_TITLE),
+        description=str(info.get("description") or "").strip(),
+        servers=builder.servers,
+        tools=tuple(replace(tool, name=name) for tool, name in zip(tools, names, strict=True)),
+        security_schemes=builder.schemes,
+        definitions=builder.schemas.definitions,
+        components=builder.schemas.components,
+        warnings=(*_counted(builder.notes), *builder.warnings),
+        digest=digest,
+        left_out=tuple(replace(entry, place=f"{documents.name}{entry.place}") for entry in left_out),
+    )
 
 
 def _why_not_offered(operation: Mapping[str, Any], tool: Tool) -> str | None:
@@ -137,7 +151,6 @@ class _Builder:
     documents: DocumentSet
     notes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.schemas = SchemaReader(self.documents, self.notes)
@@ -145,31 +158,6 @@ class _Builder:
         self.servers = self._servers(self.document.get("servers"))
         if not self.servers and self.documents.uri.startswith("http"):
             self.servers = (Server(self._absolute("/")),)
-
-    def leave_out(self, operation: LeftOut) -> None:
-        """Record an operation that is no tool; `place` is its JSON pointer."""
-        self.left_out.append(replace(operation, place=f"{self.documents.name}{operation.place}"))
-
-    def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
-        """The Protocol of these tools, with unique names."""
-        tools = list(tools)
-        names = unique(tool.name for tool in tools)
-        info = mapping_or_empty(self.document.get("info"))
-        return Protocol(
-            title=one_line(str(info.get("title") or "API"), MOST_TITLE),
-            version=one_line(str(info.get("version") or ""), MOST_TITLE),
-            description=str(info.get("description") or "").strip(),
-            servers=self.servers,
-            tools=tuple(
-                tool if tool.name == name else replace(tool, name=name) for tool, name in zip(tools, names, strict=True)
-            ),
-            security_schemes=self.schemes,
-            definitions=self.schemas.definitions,
-            components=self.schemas.components,
-            warnings=(*_counted(self.notes), *self.warnings),
-            digest=digest,
-            left_out=tuple(self.left_out),
-        )
 
     def tool(self, name: str, written: WrittenOperation) -> Tool:
         """The Tool of one operation. Raises: ProtocolError: it cannot be used."""
