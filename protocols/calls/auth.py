@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
 from protocols.calls.credentials import (
@@ -26,10 +27,12 @@ from protocols.calls.credentials import (
 )
 from protocols.calls.secret_sources import SOURCES, SecretSource
 from protocols.calls.serialization import is_reserved
-from protocols.documents.web import DocumentRequest, SignIn, display_name, web_origin
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 from protocols.naming import split_namespace
+
+if TYPE_CHECKING:
+    from protocols.documents.web import DocumentRequest, SignIn
 
 __all__ = ["SCHEMES", "check_kind", "credential", "document_sign_in", "header_of", "variable"]
 
@@ -190,6 +193,8 @@ def document_sign_in(address: str, auth: Sequence[str], base_url: str = "") -> S
     Args:
         base_url: Where the user says that the API is. Credentials for it are not for a document elsewhere.
     """
+    from protocols.documents.web import SignIn, display_name, web_origin
+
     origin = web_origin(address)
     if not auth or not origin or (base_url and web_origin(base_url) != origin):
         return None

@@ -331,7 +331,8 @@ class ProtocolGraph:
 
     def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """The certainty (0 to about 6) that the object around a field is one of the noun."""
-        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in names):
+        named = [name for name in names if _RELATIVE_WORDS.isdisjoint(words(name))]
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to the noun by another key
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if selectable_nouns := self._selectable_nouns(tool):

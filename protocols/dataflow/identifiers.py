@@ -139,9 +139,9 @@ def path_score(path: str, noun: str) -> float:
         return 2.0
     if noun in [singular(word) for word in words(literals[-1])]:
         return 1.5
-    for segment in segments:
+    for segment, following in zip(segments, [*segments[1:], ""], strict=True):
         if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
-            return 1.0
+            return 0.5 if following.startswith("{") else 1.0
     return 0.0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tests.protocols.documents.samples import content
+
 __all__ = ["MUSEUM", "document"]
 
 MUSEUM: Mapping[str, tuple[str, ...]] = {
@@ -34,12 +36,12 @@ def document(url: str, collections: Mapping[str, tuple[str, ...]] = MUSEUM) -> d
         change = {"type": "object", "properties": _schema(relations)["properties"]}
         paths[f"/items/{collection}"] = {
             "get": {**_operation(f"list{singular}s", many), "parameters": filters},
-            "post": {**_operation(f"create{singular}", _wrapped(reference)), "requestBody": _json(body)},
+            "post": {**_operation(f"create{singular}", _wrapped(reference)), "requestBody": content(body)},
         }
         paths[f"/items/{collection}/{{id}}"] = {
             "parameters": place,
             "get": _operation(f"read{singular}", _wrapped(reference)),
-            "patch": {**_operation(f"change{singular}", _wrapped(reference)), "requestBody": _json(change)},
+            "patch": {**_operation(f"change{singular}", _wrapped(reference)), "requestBody": content(change)},
             "delete": {"operationId": f"remove{singular}", "responses": {"204": {"description": "Gone."}}},
         }
     return {
@@ -77,8 +79,4 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operation(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"operationId": name, "responses": {"200": {"description": "Good.", **_json(schema)}}}
-
-
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": schema}}}
+    return {"operationId": name, "responses": {"200": {"description": "Good.", **content(schema)}}}

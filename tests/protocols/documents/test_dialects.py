@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from protocols import ToolError, load
 from protocols.calls.binding import bind, signature
 from protocols.naming import argument_name, fold, tool_name
-from tests.protocols.documents.samples import INFO, answer_schema, properties, sent_json
+from tests.protocols.documents.samples import INFO, answer_schema, document, properties, sent_json
 
 
 @pytest.mark.parametrize(("name", "count"), [("tmdb", 54), ("spotify", 40)])
@@ -41,16 +41,8 @@ def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
         "maybe": {"anyOf": [{"$ref": "#/components/schemas/Thing"}, {"type": "null"}], "description": "d"},
         "either": {"oneOf": [{"type": "object", "required": ["x"]}, {"type": "object", "required": ["y"]}]},
     }
-    content = {"application/json": {"schema": {"type": "object", "properties": alternatives}}}
     object_schema = {"type": "object", "properties": {"x": {"type": "string"}}}
-    protocol = load(
-        {
-            "openapi": "3.1.0",
-            "info": INFO,
-            "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
-            "components": {"schemas": {"Thing": object_schema}},
-        }
-    )
+    protocol = load(document({"type": "object", "properties": alternatives}, schemas={"Thing": object_schema}))
 
     by_name = properties(answer_schema(protocol.tools[0]))
     assert by_name["number"] == {"type": "number"}
@@ -64,9 +56,7 @@ def test_a_body_of_several_shapes_gives_all_their_properties_as_arguments() -> N
     card = {"type": "object", "required": ["amount", "card"], "properties": {"card": {"type": "string"}}}
     cash = {"type": "object", "required": ["amount", "coins"], "properties": {"coins": {"type": "boolean"}}}
     schema = {"properties": {"amount": {"type": "number"}}, "oneOf": [card, cash]}
-    body = {"required": True, "content": {"application/json": {"schema": schema}}}
-    paths = {"/pay": {"post": {"requestBody": body, "responses": {"204": {"description": ""}}}}}
-    pay = load({"openapi": "3.0.3", "info": INFO, "paths": paths}).tools[0]
+    pay = load(document(body=schema, place="post /pay")).tools[0]
 
     assert signature(pay) == "POST_pay(amount, card=None, coins=None)"
     assert sent_json(bind(pay, (), {"amount": 3, "coins": "true"})) == {"amount": 3, "coins": True}
@@ -85,15 +75,9 @@ def test_what_stands_beside_a_reference_counts_too() -> None:
         "required": ["name"],
         "examples": [{"id": 1, "name": "a"}],
     }
-    content = {"application/json": {"schema": schema}}
-    document = {
-        "openapi": "3.1.0",
-        "info": INFO,
-        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
-        "components": {"schemas": {"Base": base, "Closed": closed}},
-    }
+    described = document(schema, schemas={"Base": base, "Closed": closed})
 
-    assert answer_schema(load(document).tools[0]) == {
+    assert answer_schema(load(described).tools[0]) == {
         "type": "object",
         "properties": {"id": {"type": "integer", "minimum": 1}, "tag": {"type": "string"}, "name": {"type": "string"}},
         "required": ["id", "name"],
@@ -102,24 +86,17 @@ def test_what_stands_beside_a_reference_counts_too() -> None:
 
 
 def test_examples_may_be_kept_elsewhere() -> None:
-    properties = {"n": {"type": "integer", "minimum": "1"}}
-    media = {
-        "schema": {"type": "object", "properties": properties},
-        "examples": {"one": {"$ref": "#/components/examples/One"}, "gone": {"$ref": "#/components/examples/Gone"}},
-    }
-    document = {
-        "openapi": "3.0.3",
-        "info": INFO,
-        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": {"application/json": media}}}}}},
-        "components": {"examples": {"One": {"value": {"n": "7"}}}},
-    }
-    before = copy.deepcopy(document)
+    described = document({"type": "object", "properties": {"n": {"type": "integer", "minimum": "1"}}})
+    media = described["paths"]["/a"]["get"]["responses"]["200"]["content"]["application/json"]
+    media["examples"] = {name: {"$ref": f"#/components/examples/{name}"} for name in ("One", "Gone")}
+    described["components"]["examples"] = {"One": {"value": {"n": "7"}}}
+    before = copy.deepcopy(described)
 
-    success = load(document).tools[0].success
+    success = load(described).tools[0].success
 
     assert success is not None
     assert success.examples == ({"n": 7},), "a document that writes numbers as strings does so in examples too"
-    assert document == before
+    assert described == before
 
 
 def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:
@@ -148,9 +125,7 @@ def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
         }
         for index in range(count)
     }
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
-    paths = {"/s": {"get": {"responses": {"200": {"description": "", "content": content}}}}}
-    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths, "components": {"schemas": schemas}})
+    protocol = load(document({"$ref": "#/components/schemas/S0"}, schemas=schemas))
 
     validator = Draft202012Validator(dict(protocol.standalone(answer_schema(protocol.tools[0]))))
     for bottom, valid in ((1, True), ("one", False)):

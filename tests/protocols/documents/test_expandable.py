@@ -13,6 +13,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import render
 from tests.protocols.documents.expandable import MUSEUM, document
+from tests.protocols.documents.samples import document as one_operation
 
 
 @pytest.fixture(scope="module")
@@ -20,24 +21,24 @@ def museum() -> Protocol:
     return load(document("http://museum.example"))
 
 
-def graph_of(protocol: Protocol) -> ProtocolGraph:
-    return ProtocolGraph(protocol)
+def diagnoses(protocol: Protocol, program: str, contract: Contract | None = None) -> list[tuple[str, str | None]]:
+    """What the check says of a program."""
+    names = [tool.name for tool in protocol.tools]
+    checked = check(program, contract or Contract(protocol), names, Question("Painting 1"), ProtocolGraph(protocol))
+    return [(diagnostic.rule, diagnostic.key) for diagnostic in checked]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'print(GET_items_lenders_id(id=painting["lender"]))',
-        'print(GET_items_lenders_id(id=painting["lender"]["id"]))',
-        'print(painting["lender"]["name"])',
-        'print(painting["lender"] + 1)',
-        'print(painting["lender"] is None or isinstance(painting["lender"], int))',
-    ],
-)
-def test_the_check_takes_a_relation_as_number_and_as_thing(museum: Protocol, line: str) -> None:
-    program = f'painting = GET_items_paintings()["data"][0]\n{line}'
+def test_the_check_takes_a_relation_as_number_and_as_thing(museum: Protocol) -> None:
+    program = """
+painting = GET_items_paintings()["data"][0]
+print(GET_items_lenders_id(id=painting["lender"]))
+print(GET_items_lenders_id(id=painting["lender"]["id"]))
+print(painting["lender"]["name"])
+print(painting["lender"] + 1)
+print(painting["lender"] is None or isinstance(painting["lender"], int))
+"""
 
-    assert check(program, Contract(museum), [tool.name for tool in museum.tools], Question(""), graph_of(museum)) == []
+    assert diagnoses(museum, program) == []
 
 
 def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
@@ -49,13 +50,11 @@ def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
     contract = Contract(museum, {"GET_items_paintings_id": observed})
     program = 'print(GET_items_paintings_id(id=1)["data"]["lender"]["name"])'
 
-    assert (
-        check(program, contract, [tool.name for tool in museum.tools], Question("Painting 1"), graph_of(museum)) == []
-    )
+    assert diagnoses(museum, program, contract) == []
 
 
 def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
-    text = render([museum.tool("GET_items_paintings_id")], graph_of(museum))
+    text = render([museum.tool("GET_items_paintings_id")], ProtocolGraph(museum))
 
     assert "lender:int|{id:int, name, status}" in text
 
@@ -63,7 +62,7 @@ def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
 @pytest.mark.parametrize("collection", MUSEUM)
 def test_a_thing_is_found_in_its_own_list(museum: Protocol, collection: str) -> None:
     """Every identifier is called `id`; one that lies in a relation is there only where it is expanded."""
-    best, *_ = graph_of(museum).providers(f"GET_items_{collection}_id", "id")
+    best, *_ = ProtocolGraph(museum).providers(f"GET_items_{collection}_id", "id")
 
     assert (best.tool, best.path) == (f"GET_items_{collection}", ("data", 0, "id"))
 
@@ -80,7 +79,7 @@ def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
             many = schema["properties"].pop("data")
             schema["properties"] = {"docs": many, "totalDocs": {"type": "integer"}, "hasNextPage": {"type": "boolean"}}
             assert path.startswith("/items/")
-    best, *_ = graph_of(load(described)).providers("GET_items_lenders_id", "id")
+    best, *_ = ProtocolGraph(load(described)).providers("GET_items_lenders_id", "id")
 
     assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
 
@@ -98,22 +97,10 @@ def test_schemas_in_circles_are_read_in_linear_work() -> None:
         }
         for place, name in enumerate(names)
     }
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/T0"}}}
-    operation = {"responses": {"200": {"description": "Good.", "content": content}}}
-    described = {
-        "openapi": "3.1.0",
-        "info": {"title": "Circles", "version": "1"},
-        "servers": [{"url": "http://circles.example"}],
-        "paths": {"/t0": {"get": operation}},
-        "components": {"schemas": schemas},
-    }
-    protocol = load(described)
-    contract = Contract(protocol)
-    stubs = write_stubs(contract, ["GET_t0"])
-    diagnostics = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], Question(""), graph_of(protocol))
+    protocol = load(one_operation({"$ref": "#/components/schemas/T0"}, schemas=schemas, place="get /t0"))
 
-    assert len(stubs.objects) < 300
-    assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [("unknown-key", "nme")]
+    assert len(write_stubs(Contract(protocol), ["GET_t0"]).objects) < 300
+    assert diagnoses(protocol, 'print(GET_t0()["r1"]["r2"]["nme"])') == [("unknown-key", "nme")]
 
 
 def test_the_document_itself_is_no_tool(museum: Protocol) -> None:

@@ -8,6 +8,7 @@ from protocols import load
 from protocols.bounded import matches
 from protocols.calls.binding import bind
 from protocols.errors import ToolError
+from tests.protocols.documents.samples import document
 
 
 @pytest.mark.parametrize(
@@ -51,10 +52,7 @@ def test_no_argument_holds_the_interpreter() -> None:
         "patternProperties": {r"^(x+)+$": {"type": "integer"}},
         "additionalProperties": False,
     }
-    request = {"content": {"application/json": {"schema": body}}}
-    operation = {"requestBody": request, "responses": {"204": {"description": "Good."}}}
-    info = {"title": "Patterns", "version": "1"}
-    protocol = load({"openapi": "3.1.0", "info": info, "paths": {"/codes": {"post": operation}}})
+    protocol = load(document(body=body, place="post /codes"))
 
     assert bind(protocol.tool("POST_codes"), (), {"body": {"x" * 60 + "!": 1}}, protocol.definitions)
     for values in ({"code": "a" * 60 + "!"}, {"colour": "red"}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import threading
@@ -12,43 +13,39 @@ from pathlib import Path
 import pytest
 
 from protocols import ProtocolError, load
-from tests.protocols.documents.samples import INFO, SAMPLES
+from tests.protocols.documents.samples import SAMPLES, document
 
 
-@pytest.fixture
-def samples_url() -> Iterator[str]:
-    """The samples, served over HTTP."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SAMPLES)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder that is served over HTTP."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietFiles, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
-def test_a_document_from_the_web_with_what_it_points_to(samples_url: str) -> None:
-    protocol = load(f"{samples_url}/library.yaml")
+class QuietFiles(SimpleHTTPRequestHandler):
+    """Serves files, and writes nothing about it."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+def test_a_document_from_the_web_with_what_it_points_to() -> None:
+    with served(SAMPLES) as url:
+        protocol = load(f"{url}/library.yaml")
 
     assert len(protocol.tools) == 8
     assert protocol.tools == load(SAMPLES / "library.yaml").tools
 
 
-def test_a_relative_server_belongs_to_where_the_document_came_from(tmp_path: Path, samples_url: str) -> None:
-    document = {"openapi": "3.0.3", "info": INFO, "servers": [{"url": "/v1"}]}
-    operation = {"responses": {"200": {"description": ""}}}
-    (tmp_path / "api.json").write_text(json.dumps({**document, "paths": {"/a": {"get": operation}}}))
+def test_a_relative_server_belongs_to_where_the_document_came_from(tmp_path: Path) -> None:
+    (tmp_path / "api.json").write_text(json.dumps(document() | {"servers": [{"url": "/v1"}]}))
 
     assert load(tmp_path / "api.json").servers[0].url == "/v1"
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        base = f"http://127.0.0.1:{server.server_address[1]}"
-        assert load(f"{base}/api.json").servers[0].url == f"{base}/v1"
-        server.shutdown()
+    with served(tmp_path) as url:
+        assert load(f"{url}/api.json").servers[0].url == f"{url}/v1"
 
 
 @pytest.mark.parametrize(

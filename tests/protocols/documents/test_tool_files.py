@@ -7,26 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from protocols import Protocol, ProtocolError, Tool, load
+from protocols import Protocol, ProtocolError, load
 from protocols.calls.binding import bind, signature
-
-SAMPLE = Path(__file__).parents[2] / "samples" / "tram.tools.json"
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATC_HOME", str(tmp_path_factory.getbasetemp() / "atc-home"))
+from tests.protocols.documents.samples import SAMPLES, answer_schema, properties
 
 
 @pytest.fixture
 def trams() -> Protocol:
-    return load(SAMPLE)
-
-
-def answer(tool: Tool) -> dict[str, object]:
-    assert tool.success is not None
-    assert tool.success.schema is not None
-    return dict(tool.success.schema)
+    return load(SAMPLES / "tram.tools.json")
 
 
 @pytest.mark.parametrize(("name", "count"), [("food", 22), ("weather", 11), ("tmdb", 54), ("spotify", 40)])
@@ -50,11 +38,8 @@ def test_the_shared_files_give_examples_schemas_and_the_header_that_carries_the_
     burger = food.tool("GET_menu_item_information")
     assert burger.success is not None
     assert signature(burger) == "GET_menu_item_information(item_id)"
-    example = burger.success.examples[0]
-    assert isinstance(example, dict)
-    properties = answer(burger)["properties"]
-    assert isinstance(properties, dict)
-    assert set(properties) == set(example)
+    assert isinstance(burger.success.examples[0], dict)
+    assert set(properties(answer_schema(burger))) == set(burger.success.examples[0])
     assert [scheme.parameter for scheme in food.security_schemes] == ["X-RapidAPI-Key"]
     call = bind(burger, (306187,), {})
     assert call.headers == {"X-RapidAPI-Host": "spoonacular-recipe-food-nutrition-v1.p.rapidapi.com"}
