@@ -171,16 +171,6 @@ def test_a_write_that_a_server_died_of_is_not_sent_again(fragile: tuple[Protocol
     assert run.calls[0].attempts == 0
 
 
-def test_reads_are_replayed_from_the_journal(stockroom: Protocol) -> None:
-    """What a server answered once, a repaired program gets again."""
-    with Journal() as journal:
-        first = ran(stockroom, "print(parts__find('bolt'))", journal=journal)
-        second = ran(stockroom, "print(parts__find(text='bolt'))", journal=journal)
-
-    assert first.stdout == second.stdout
-    assert [call.replayed for call in (*first.calls, *second.calls)] == [False, True]
-
-
 def test_a_server_that_hangs_is_left_and_ended(fragile: tuple[Protocol, Path]) -> None:
     """A call waits as long as the limits say; closing ends the process, although it listens to nobody."""
     protocol, pid = fragile

@@ -132,22 +132,6 @@ def test_bytes_in_the_place_of_a_text_are_refused_by_name(run: Run, service: Ser
     assert service.arrived == []
 
 
-def test_a_secret_in_bytes_does_not_reach_the_program(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A binary reply that repeats the key of the request is freed of it."""
-    monkeypatch.setenv("WIRE_TOKEN", "very-secret-token-1")
-    scheme = {"key": {"type": "http", "scheme": "bearer"}}
-    doc = {"paths": FILES, "components": {"securitySchemes": scheme}, "security": [{"key": []}]}
-
-    def handle(request: Arrived) -> Any:
-        return 200, {"Content-Type": "image/png"}, b"\x89\xff" + request.headers["authorization"].encode() + b"\xff"
-
-    result = run(doc, "print(GET_file())", "--auth", "bearer:env:WIRE_TOKEN", handle=handle)
-
-    assert result.exit_code == 0, result.stderr
-    assert "very-secret-token-1" not in result.output
-    assert "\\x89\\xff" in result.output
-
-
 PROGRAM = """
 data = GET_file()
 PUT_raw(body=data)

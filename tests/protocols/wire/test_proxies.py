@@ -107,32 +107,26 @@ def test_a_proxy_that_refuses_or_is_not_there_is_named(
     assert "wr0ng" not in refused.output + refused.stderr + missing.output + missing.stderr
 
 
-def test_a_private_address_of_a_document_is_refused_behind_a_proxy(
-    proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("server", "program", "message"),
+    [
+        ("http://10.0.0.1", PROGRAM, "10.0.0.1 is a private address; if that is meant, allow its origin (--allow)"),
+        (
+            f"http://{HOST}",
+            "import requests\nrequests.get('http://elsewhere.invalid/who')",
+            "can't be reached: this program may reach only",
+        ),
+    ],
+)
+def test_a_proxy_is_asked_for_nothing_that_may_not_be_reached(
+    proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch, server: str, program: str, message: str
 ) -> None:
-    """The rules hold for the target: the proxy is not asked."""
+    """The rules hold for the target: neither a private address of a document nor a host that nobody documented."""
     monkeypatch.setenv("HTTP_PROXY", f"http://me:s3cret-word@{proxy.place}")
-    with Sandbox(
-        load({"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, **document("http://10.0.0.1")})
-    ) as box:
-        outcome = box.run(PROGRAM)
+    with Sandbox(load({"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, **document(server)})) as box:
+        outcome = box.run(program)
 
-    assert outcome.error is not None
-    assert "10.0.0.1 is a private address; if that is meant, allow its origin (--allow)" in outcome.error.message
-    assert proxy.asked == []
-
-
-def test_a_host_that_nobody_documented_is_not_reached(
-    run: Run, proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program can't ask the proxy for anything else."""
-    monkeypatch.setenv("HTTP_PROXY", f"http://me:s3cret-word@{proxy.place}")
-    program = "import requests\nrequests.get('http://elsewhere.invalid/who')"
-
-    result = run(PATHS, program, "--base-url", f"http://{HOST}")
-
-    assert result.exit_code == 1
-    assert "can't be reached: this program may reach only" in result.stderr
+    assert message in str(outcome.error)
     assert proxy.asked == []
 
 

@@ -142,15 +142,6 @@ def test_lines_need_a_line_between_them() -> None:
     assert (broken.value, broken.note is not None) == ([{"id": 1}], True)
 
 
-def test_no_content_stays_none(run: Run) -> None:
-    """A 204 has no body, whatever is documented for a 200."""
-    doc = document("text/csv", TEXT)
-
-    result = run(doc, "print(GET_report())", handle=lambda request: (204, {}, b""))
-
-    assert (result.exit_code, result.output) == (0, "None\n")
-
-
 @pytest.mark.parametrize("count", [2, 40_000])
 def test_a_last_line_that_breaks_off_is_reported(run: Run, count: int) -> None:
     """The items before it are there, in a large reply as well, and a warning says that one is not."""

@@ -132,22 +132,6 @@ def test_headers_cannot_be_changed(run: Run, statement: str) -> None:
     assert bad.exit_code == 1
 
 
-def test_a_secret_in_a_header_does_not_reach_the_program(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Location with the key of the request in it is freed of it."""
-    monkeypatch.setenv("WIRE_TOKEN", "very-secret-token-1")
-
-    result = run(
-        JOBS,
-        "print(POST_jobs().headers)",
-        *("--auth", "query:key:env:WIRE_TOKEN"),
-        handle=lambda request: (201, {"Location": f"/jobs/7?{request.query}"}, b""),
-    )
-
-    assert result.exit_code == 0, result.stderr
-    assert "/jobs/7?" in result.output
-    assert "very-secret-token-1" not in result.output
-
-
 def test_an_error_has_its_documented_headers(run: Run) -> None:
     """`error.headers` of a ToolError; empty where the document has none."""
     conflict = {"409": {"description": "There is one.", "headers": headers(X_Existing="Its number.")}}
