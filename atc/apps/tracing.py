@@ -193,7 +193,7 @@ class SpanSink:
             span.set_attribute("gen_ai.tool.call.id", solve.call_id)
             solve.call_id = ""
         if call.status is None or call.status >= 400:
-            _fail(span, _error_type(call))
+            _fail(span, str(call.status or ("refused" if call.refused else "_OTHER")))
         span.end(now)
 
 
@@ -238,7 +238,10 @@ def export_spans(warn: Callable[[str], None]) -> Iterator[EventSink]:
         flushing.join(FLUSH_SECONDS)
         if flushing.is_alive() or problems.seen:
             why = "does not answer in time" if flushing.is_alive() else "cannot be reached, or refuses them"
-            warn(f"spans were lost: the collector at {_collector()} {why}; see OTEL_EXPORTER_OTLP_ENDPOINT")
+            names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+            parts = urlsplit(next(filter(None, map(os.environ.get, names)), "http://localhost:4318"))
+            place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+            warn(f"spans were lost: the collector at {place} {why}; see OTEL_EXPORTER_OTLP_ENDPOINT")
         else:
             logger.removeHandler(problems)
             logger.propagate = propagated
@@ -253,13 +256,6 @@ class _Problems(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.seen = True
-
-
-def _collector() -> str:
-    """Where spans are sent: scheme, host and port."""
-    names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    parts = urlsplit(next(filter(None, map(os.environ.get, names)), "http://localhost:4318"))
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _finish(solve: _OpenSolve) -> None:
@@ -352,8 +348,3 @@ def _server(url: str) -> Attributes:
     except ValueError:
         return {}
     return _present({"server.address": parts.hostname, "server.port": port or None}) if parts.hostname else {}
-
-
-def _error_type(call: CallRecord) -> str:
-    """The kind of a failed call: its status, or a word."""
-    return str(call.status) if call.status is not None else "refused" if call.refused else "_OTHER"

@@ -155,7 +155,8 @@ class LazyGroup(HelpGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             module, _, name = COMMANDS[cmd_name].partition(":")
-            return _as_command(getattr(importlib.import_module(module), name))
+            command: click.Command = getattr(importlib.import_module(module), name)
+            return command
         entry = _added().get(cmd_name)
         return _load(entry) if entry else None
 
@@ -231,16 +232,13 @@ def _docstring(module: str, function: str) -> str | None:
     return None
 
 
-def _as_command(loaded: object) -> click.Command:
-    if not isinstance(loaded, click.Command):
-        raise TypeError(f"{loaded!r} is not a click command")
-    return loaded
-
-
 def _load(entry: EntryPoint) -> click.Command:
     """The added command; one that cannot be loaded says so when it is used, and leaves the others alone."""
     try:
-        return _as_command(entry.load())
+        command = entry.load()
+        if isinstance(command, click.Command):
+            return command
+        raise TypeError(f"{command!r} is not a click command")
     except (ImportError, AttributeError, TypeError) as error:
         missing = missing_extra(error, f"atc {entry.name}") if isinstance(error, ModuleNotFoundError) else None
         reason = missing or f"{entry.value} cannot be loaded: {error}"

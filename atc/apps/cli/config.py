@@ -151,20 +151,18 @@ def _defaults(
     if table and not hasattr(command.callback, "announces"):
         raise UsageError(f"{config.title(path, next(iter(table)))}: this command takes no options from a file")
     for key, value in shared.items():
-        if key in options and key not in table and not _is_of_others(key, value, options[key]):
+        if key not in options or key in table:
+            continue
+        choices = _KINDS.get(key)
+        # A choice that other commands have, as `writes = "ask"` for a server: its own default holds, and it says so.
+        is_of_others = isinstance(choices, tuple) and value in choices
+        if not is_of_others or value in getattr(options[key].type, "choices", (value,)):
             defaults |= _default(config, (), key, value, options[key], optional=True)
     for key, value in table.items():
         defaults |= _default(config, path, key, value, options[key], optional=False)
     if table.get("simulate") is True:  # for this command, in place of the service that all others ask
         defaults = {name: value for name, value in defaults.items() if name not in flags_with("real")}
     return defaults
-
-
-def _is_of_others(key: str, value: object, option: click.Option) -> bool:
-    """True for a choice that other commands have and this one lacks, as `writes = "ask"` for a server: its own default
-    holds, and the command says so."""
-    choices = _KINDS.get(key)
-    return isinstance(choices, tuple) and value in choices and value not in getattr(option.type, "choices", choices)
 
 
 def _refuse_unknown(config: Config, path: tuple[str, ...], table: Mapping[str, Any], names: Sequence[str]) -> None:

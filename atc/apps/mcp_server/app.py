@@ -16,8 +16,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from atc.apps.mcp_server.results import CheckedProgram, FoundTools, ProgramRun, SolvedQuestion, ToolDocumentation
-from atc.apps.mcp_server.service import ToolService
+from atc.apps.mcp_server.service import (
+    CheckedProgram,
+    FoundTools,
+    ProgramRun,
+    SolvedQuestion,
+    ToolDocumentation,
+    ToolService,
+)
 from atc.apps.server.keys import ApiKeys
 from atc.apps.server.requests import MAX_QUERY
 from atc.apps.tui.parts import call_text, fault_text

@@ -56,7 +56,8 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_make_visible,
+        # Signs take the place of characters that act (direction marks, control characters), before a text is escaped.
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     environment.filters |= {
         "short": short,
@@ -71,7 +72,7 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         "base_style": Markup(BASE_STYLE),
         "program_lines": _program_lines,
         "line_diff": line_diff,
-        "tree": _tree,
+        "tree": lambda solution: trials(TypeAdapter(list[SearchNode]).validate_python(solution.get("tree", ()))),
         "stretches": lambda nodes: stretches(nodes, FORK_LEVELS),
     }
     return environment
@@ -82,11 +83,6 @@ def trace_page(solution: Solution) -> str:
     template = page_environment(max_characters=WHOLE_CHARACTERS).get_template("trace.html")
     calls = sum(len(attempt.calls) for attempt in solution.attempts)
     return template.render(solution=solution.to_json(), calls=calls)
-
-
-def _make_visible(value: object) -> object:
-    """Text with signs in place of characters that act (direction marks, control characters), before it is escaped."""
-    return visible(value) if type(value) is str else value
 
 
 def _program_lines(attempt: Mapping[str, Any]) -> list[dict[str, object]]:
@@ -101,8 +97,3 @@ def _program_lines(attempt: Mapping[str, Any]) -> list[dict[str, object]]:
         }
         for number, text in enumerate(str(attempt["program"]).rstrip("\n").split("\n"), 1)
     ]
-
-
-def _tree(solution: Mapping[str, Any]) -> dict[int, list[SearchNode]]:
-    """The messages of a search by its tries; empty where the mode wrote programs."""
-    return trials(TypeAdapter(list[SearchNode]).validate_python(solution.get("tree", ())))

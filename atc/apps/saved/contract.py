@@ -19,8 +19,9 @@ __all__ = ["ToolContract", "broken_contracts", "contracts_of"]
 @dataclass(frozen=True, slots=True)
 class ToolContract:
     """What a program relies on in a tool. `arguments` are those that it passes, with their types; `required` those
-    that the tool asked for. `fields` are the paths in its response that the program reads, with their types; 0 stands
-    for any item. A type is "" where the document names none, or several.
+    that the tool asked for. `fields` are the paths in its response that the program reads, of those that end in a key
+    which the document declares, with their types; 0 stands for any item. A type is "" where the document names none,
+    or several.
     """
 
     method: str
@@ -52,7 +53,11 @@ def contracts_of(tree: ast.Module, protocol: Protocol, run: Run | None) -> dict[
             tools[name].path,
             tuple(parameter.argument for parameter in tools[name].arguments if parameter.required),
             arguments,
-            dict(_declared_fields(tools[name], protocol, paths.get(name, {}))),
+            {
+                path: type_of(resolve(schema, protocol))
+                for path in paths.get(name, ())
+                if path and isinstance(path[-1], str) and (schema := _at(tools[name], protocol, path)) is not None
+            },
         )
         for name, arguments in sorted(passed.items())
     }
@@ -107,32 +112,19 @@ def _paths_read(
 ) -> dict[str, dict[tuple[Step, ...], None]]:
     """The paths that a program reads, by tool: by its text, and by the values that its run took."""
     flow = DefUse(tree)
-    paths: dict[str, dict[tuple[Step, ...], None]] = {}
+    read: list[tuple[str | None, tuple[Step, ...]]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript | ast.Call) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            for origin in flow.origins(node, calling(tools)):
-                paths.setdefault(called_tool(origin.call), {})[_any_item(origin.path)] = None
+            read += [(called_tool(origin.call), origin.path) for origin in flow.origins(node, calling(tools))]
     provenance = run.provenance if run is not None else None
     if run is not None and provenance is not None:
         passed = [source for sources in provenance.arguments.values() for each in sources.values() for source in each]
-        for source in (*provenance.printed, *passed):
-            tool_name = run.calls[source.call].tool
-            if tool_name is not None:
-                paths.setdefault(tool_name, {})[_any_item(source.path)] = None
+        read += [(run.calls[source.call].tool, source.path) for source in (*provenance.printed, *passed)]
+    paths: dict[str, dict[tuple[Step, ...], None]] = {}
+    for tool, path in read:
+        if tool is not None:
+            paths.setdefault(tool, {})[tuple(0 if isinstance(step, int) else step for step in path)] = None
     return paths
-
-
-def _any_item(path: tuple[Step, ...]) -> tuple[Step, ...]:
-    return tuple(0 if isinstance(step, int) else step for step in path)
-
-
-def _declared_fields(
-    tool: Tool, protocol: Protocol, paths: Mapping[tuple[Step, ...], None]
-) -> Iterator[tuple[tuple[Step, ...], str]]:
-    """The paths that end in a key which the document declares, with their types."""
-    for path in paths:
-        if path and isinstance(path[-1], str) and (schema := _at(tool, protocol, path)) is not None:
-            yield path, type_of(resolve(schema, protocol))
 
 
 def _at(tool: Tool, protocol: Protocol, path: tuple[Step, ...]) -> Schema | None:

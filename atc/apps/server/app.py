@@ -196,8 +196,13 @@ async def _unless_hung_up(
     request: Request, service: SolveService, client: Client, id: str, live: LiveSolve | None
 ) -> str:
     """The solution as JSON. Raises: ClientDisconnect: The client did not wait for it."""
+
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
     solution = asyncio.ensure_future(service.solution(client, id, live))
-    gone = asyncio.ensure_future(_disconnected(request.receive))
+    gone = asyncio.ensure_future(disconnected())
     try:
         await asyncio.wait((solution, gone), return_when=asyncio.FIRST_COMPLETED)
         if not solution.done():
@@ -207,11 +212,6 @@ async def _unless_hung_up(
         for future in (solution, gone):
             future.cancel()
         service.hung_up(live)
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _events(events: AsyncIterator[ToldEvent], on_end: Callable[[], None]) -> AsyncIterator[ServerSentEvent]:

@@ -143,7 +143,8 @@ class LiveView:
     def _take(self, event: Event) -> None:
         match event:
             case SolveStarted(query, tools):
-                self._show(Text(visible(query), style="bold"), _tools(tools, all_names=self._verbose))
+                names = Text(f"{len(tools)} tools: {visible(', '.join(tools))}", style="dim")
+                self._show(Text(visible(query), style="bold"), names if self._verbose else _one_line(names))
             case ModelWaiting(attempt):
                 self._finish_attempt()
                 self._turn = _CurrentAttempt(attempt, "asking the model")
@@ -265,12 +266,6 @@ class LiveView:
         """Print above the moving part, which is redrawn once for all of them."""
         if parts:
             self._console.print(Group(*parts), highlight=False)
-
-
-def _tools(names: tuple[str, ...], *, all_names: bool) -> RenderableType:
-    """The tools shown to the model: all of them, or as many as fit on one line."""
-    text = Text(f"{len(names)} tools: {visible(', '.join(names))}", style="dim")
-    return text if all_names else _one_line(text)
 
 
 def _one_line(text: Text) -> RenderableType:

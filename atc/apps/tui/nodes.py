@@ -93,7 +93,11 @@ def end_text(node: SearchNode) -> str:
     sign, word = OUTCOMES[node.outcome]
     if not sign:
         return ""
-    reason = _answer(node) if node.outcome == "answer" else one_line(node.why, TEXT_WIDTH)
+    reason = node.why
+    if node.outcome == "answer":
+        arguments = node.steps[-1].arguments if node.steps else {}
+        reason = str(arguments.get("answer") or arguments.get("final_answer") or "")
+    reason = one_line(reason, TEXT_WIDTH)
     return f"{sign} {word}: {reason}" if reason else f"{sign} {word}"
 
 
@@ -108,8 +112,3 @@ def _observed(step: SearchStep) -> str:
     """The start of an observation behind a sign for a good call or a failed one; empty without one."""
     text = one_line(step.observation, OBSERVATION_WIDTH)
     return f" {'→' if step.code == 0 else '✗'} {text}" if text else ""
-
-
-def _answer(node: SearchNode) -> str:
-    arguments = node.steps[-1].arguments if node.steps else {}
-    return one_line(str(arguments.get("answer") or arguments.get("final_answer") or ""), TEXT_WIDTH)

@@ -73,21 +73,19 @@ ATTRIBUTION_REASONS = {
 }
 
 
-def call_signature(call: CallRecord) -> str:
-    """A call as the program might have written it: `GET_search_person(query="Ada")`."""
-    if call.tool is None:
-        return visible(f"{call.method} {call.url}")
-    arguments = ", ".join(f"{name}={value_text(value)}" for name, value in call.arguments.items())
-    return visible(f"{call.tool}({arguments})").replace("\n", "␊")
-
-
 def call_text(call: CallRecord) -> str:
-    """A call on one line: status (or the reason without one), milliseconds unless replayed, and the call itself."""
+    """A call on one line: status (or the reason without one), milliseconds unless replayed, and the call as the program
+    might have written it: `GET_search_person(query="Ada")`."""
     status = "---" if call.status is None else str(call.status)
     tail = f" {first_line(call.error, 120)}" if call.error and call.status is None else ""
     tail = f" (simulated){tail}" if call.simulated else tail
     took = "replayed" if call.replayed else f"{call.ms:5.0f} ms"
-    return f"{status} {took}  {call_signature(call)}{tail}"
+    arguments = ", ".join(f"{name}={value_text(value)}" for name, value in call.arguments.items())
+    if call.tool is None:
+        signature = visible(f"{call.method} {call.url}")
+    else:
+        signature = visible(f"{call.tool}({arguments})").replace("\n", "␊")
+    return f"{status} {took}  {signature}{tail}"
 
 
 def call_row(call: CallRecord) -> Text:
@@ -140,13 +138,14 @@ def summary_line(solution: Solution) -> str:
     usage, seconds = solution.usage, solution.seconds
     calls = [call for attempt in solution.attempts for call in attempt.calls]
     replayed = sum(call.replayed for call in calls)
+    shares = [f"{name} {seconds[name]:.1f}" for name in ("model", "run") if name in seconds]
     fields: Sequence[str] = (
         solution.status,
         _count(solution.reflections, "reflection"),
         _count(len(calls), "call") + (f" ({replayed} replayed)" if replayed else ""),
         f"{usage.prompt_tokens:,} tokens read" + (f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""),
         f"{usage.completion_tokens:,} written",
-        f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),
+        f"{seconds.get('total', 0.0):.1f} s" + (f" ({', '.join(shares)})" if shares else ""),
         *([dollars(solution.cost)] if solution.cost is not None else []),
     )
     return " · ".join(fields)
@@ -255,11 +254,6 @@ def _evidence(title: str, facts: Sequence[str], most: int = EVIDENCE_SHOWN) -> l
 def diff_lines(diff: Sequence[str]) -> list[str]:
     """What was put right in a program without the model; empty where nothing was."""
     return ["changed without the model:", *(f"  {visible(line)}" for line in diff)] if diff else []
-
-
-def _shares(seconds: Mapping[str, float]) -> str:
-    named = [f"{name} {seconds[name]:.1f}" for name in ("model", "run") if name in seconds]
-    return f" ({', '.join(named)})" if named else ""
 
 
 def _count(number: int, noun: str) -> str:

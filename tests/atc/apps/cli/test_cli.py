@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from atc.apps.cli import EXIT_MEANINGS, main
+from atc.engines.files import CATALOGUE
 from atc.solution import EXIT_CODES
 from benchmarks.cli import BenchCommand
 from tests.atc_command import QUESTION, atc, start
@@ -64,30 +65,20 @@ def test_simulate_serves_until_interrupted(films: Path, options: tuple[str, ...]
 # --- atc model, help
 
 
-def test_models_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`atc model list` tells what can be pulled and what is here; `path` of one that is not here exits 5."""
-    monkeypatch.setenv("ATC_HOME", str(tmp_path))
-    listed = atc("model", "list").stdout
-
-    assert "local:qwen2.5-coder-1.5b" in listed
-    assert "not pulled" in listed
-    assert atc("model", "path", "local:qwen2.5-coder-1.5b").exit_code == 5
-    assert atc("model", "path", "local:none").exit_code == 2
-
-
-def test_pulled_model_has_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A file that is there is not fetched again; `pull` and `path` print where it lies."""
-    from atc.engines.files import CATALOGUE
-
+def test_models_have_a_path_once_they_are_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`list` tells what can be pulled and what is here; `path` of one that is not here exits 5. A file that is there is
+    not fetched again; `pull` and `path` print where it lies."""
     monkeypatch.setenv("ATC_HOME", str(tmp_path))
     file = tmp_path / "models" / CATALOGUE[0].file
-    file.parent.mkdir()
-    file.touch()
     name = f"local:{CATALOGUE[0].name}"
 
+    assert "on disk" not in atc("model", "list").stdout
+    assert [atc("model", "path", model).exit_code for model in (name, "local:none")] == [5, 2]
+    file.parent.mkdir()
+    file.touch()
     assert atc("model", "pull", name).stdout.strip() == str(file)
     assert atc("model", "path", name).stdout.strip() == str(file)
-    assert "on disk" in atc("model", "list").stdout
+    assert f"{name}\t" in atc("model", "list").stdout and "on disk" in atc("model", "list").stdout
 
 
 def test_help_has_the_exit_codes() -> None:

@@ -14,6 +14,8 @@ import pytest
 
 from tests.atc_command import ATC, QUESTION, RIGHT, WRONG, atc, solve, start
 
+FILES = "```python\nprint(open('/etc/passwd').read())\n```"
+
 
 def test_solve_prints_the_answer(films: Path, endpoint: Callable[..., None]) -> None:
     """The answer alone is on stdout; how it was found is on stderr, as plain lines."""
@@ -45,37 +47,37 @@ def test_solve_repairs_and_writes_the_solution(films: Path, endpoint: Callable[.
     assert [file.name for file in tmp_path.iterdir()] == ["solution.json"]
 
 
-def test_solve_that_fails(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Without an answer the reason is one line on stderr, the exit code 1, and the attempts are in --out."""
-    endpoint(WRONG)
-    result = solve(films, "--max-reflections", "1", "--out", tmp_path / "s.json")
-
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.splitlines()[-1].startswith("atc: not solved in 2 attempts: IndexError")
-    assert len(json.loads((tmp_path / "s.json").read_text())["attempts"]) == 2
-
-
-def test_solve_refused_by_policy(films: Path, endpoint: Callable[..., None]) -> None:
-    """A program that wants the file system is refused: exit code 3."""
-    endpoint("```python\nprint(open('/etc/passwd').read())\n```")
-
-    assert solve(films, "--mode", "none").exit_code == 3
-
-
-def test_solve_with_a_model_that_cannot_be_reached(
-    films: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("answer", "place", "code", "status", "message"),
+    [
+        (WRONG, ("--simulate",), 1, "failed", "atc: not solved in 2 attempts: IndexError"),
+        (FILES, ("--simulate", "--mode", "none"), 3, "refused", "open"),
+        (RIGHT, ("--base-url", "http://127.0.0.1:9"), 6, "api_error", "nobody answers at http://127.0.0.1:9"),
+        ("", ("--simulate",), 5, "model_error", "atc: http://127.0.0.1:9 cannot be reached"),
+    ],
+)
+def test_solve_without_an_answer(
+    films: Path,
+    endpoint: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    place: tuple[str, ...],
+    code: int,
+    status: str,
+    message: str,
 ) -> None:
-    """The endpoint is down: exit code 5, one message, and --out tells it too."""
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    result = solve(films, "--out", tmp_path / "s.json")
+    """The reason is the last line on stderr, the exit code tells its kind, and the attempts are in --out."""
+    endpoint(answer)
+    if not answer:
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    options = ("--max-reflections", "1", "--model", "openai:scripted", "--out", tmp_path / "s.json")
+    result = atc("solve", QUESTION, "--api", films, *place, *options)
     solution = json.loads((tmp_path / "s.json").read_text())
 
-    assert result.exit_code == 5
-    assert "atc: http://127.0.0.1:9 cannot be reached" in result.stderr
-    assert solution["status"] == "model_error"
-    assert solution["attempts"] == []
+    assert (result.exit_code, result.stdout, solution["status"]) == (code, "", status), result.stderr
+    assert message in result.stderr.splitlines()[-1]
+    assert len(solution["attempts"]) == {1: 2, 3: 1}.get(code, 0)
 
 
 @pytest.mark.parametrize(
@@ -96,19 +98,6 @@ def test_solve_with_a_broken_document(
     assert "spec.yaml" in result.stderr
     assert "Traceback" not in result.stderr
     assert json.loads((tmp_path / "s.json").read_text())["status"] == "failed"
-
-
-def test_solve_with_the_api_down(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Nothing listens at --base-url: exit code 6 before the model is asked, and the result is written."""
-    endpoint(RIGHT)
-    arguments = ("--base-url", "http://127.0.0.1:9", "--model", "openai:scripted", "--out", tmp_path / "s.json")
-    result = atc("solve", QUESTION, "--api", films, *arguments)
-    solution = json.loads((tmp_path / "s.json").read_text())
-
-    assert result.exit_code == 6
-    assert "http://127.0.0.1:9" in result.stderr.splitlines()[-1]
-    assert solution["status"] == "api_error"
-    assert solution["attempts"] == []
 
 
 @pytest.mark.parametrize(

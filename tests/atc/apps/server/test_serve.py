@@ -203,19 +203,23 @@ def test_bad_input_is_told_with_its_field(serving: Serving, body: bytes, status:
     assert error["message"]
 
 
-def test_other_bad_requests_are_told_as_well(serving: Serving) -> None:
-    """A type that a browser's form could send, an unknown path, a wrong method, a key that is too long."""
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("POST", "/v1/solve", {"Content-Type": "text/plain"}, 415),  # as a browser's form could send it
+        ("POST", "/v1/solve", {"Content-Type": "application/json", "Idempotency-Key": "k" * 300}, 400),
+        ("PUT", "/v1/solve", {}, 405),
+        ("GET", "/v1/nothing", {}, 404),
+        ("GET", "/v1/solve/unknown", {}, 404),
+    ],
+)
+def test_other_bad_requests_are_told_as_well(
+    serving: Serving, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
     with serving.client() as client:
-        replies = [
-            client.post("/v1/solve", content=b'{"query": "x"}', headers={"Content-Type": "text/plain"}),
-            client.get("/v1/nothing"),
-            client.put("/v1/solve"),
-            client.post("/v1/solve", json={"query": "x"}, headers={"Idempotency-Key": "k" * 300}),
-            client.get("/v1/solve/unknown"),
-        ]
+        reply = client.request(method, path, content=b'{"query": "x"}', headers=headers)
 
-    assert [reply.status_code for reply in replies] == [415, 404, 405, 400, 404]
-    assert all(reply.json()["error"]["message"] for reply in replies)
+    assert reply.status_code == status and reply.json()["error"]["message"]
 
 
 def test_a_client_that_hangs_up_cancels_its_solve(serving: Serving, model: ProgramEndpoint, api: LocalAPI) -> None:
