@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,29 +18,45 @@ from tests.scripted import ScriptedModel
 PROGRAM = 'city = GET_cities(query="Oslo")["results"][0]\nprint(GET_cities_city_id(city["id"])["population"])'
 
 
-@pytest.fixture
-def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAPI]:
-    """An API, and in `tools` the saved programs `population` and `warn`."""
-    monkeypatch.setenv("TOKEN", "s3cr3t-t0ken")
+@pytest.fixture(scope="module")
+def api() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
-        api.answer("GET", "/cities/osl", {"name": "Oslo", "population": 717710})
-        api.answer("POST", "/alerts", {"text": "Ice", "level": 1}, status=201)
-        (tmp_path / "api.json").write_text(json.dumps(document(api.url)))
-        (tmp_path / "tools").mkdir()
-        save(api, tmp_path, "population", PROGRAM, "How many people live in Oslo?")
-        save(api, tmp_path, "warn", 'print(POST_alerts(text="Ice")["text"])', 'Post an alert that says "Ice".')
-        api.requests.clear()
         yield api
 
 
-def save(api: LocalAPI, folder: Path, name: str, program: str, question: str) -> None:
-    protocol = load(folder / "api.json")
-    model = ScriptedModel(program, program)
-    agent = Agent(protocol, model, base_url=api.url, auth=["bearer:env:TOKEN"], writes="allow")
-    (folder / "solution.json").write_text(json.dumps(agent.solve(question).to_json()))
-    place: list[str | Path] = ["-o", folder / "tools" / f"{name}.py", "--api", folder / "api.json"]
-    assert atc("save", folder / "solution.json", *place).exit_code == 0
+@pytest.fixture(scope="module")
+def saved_files(api: LocalAPI, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the document of an API, and in `tools` the saved programs `population` and `warn`."""
+    folder = tmp_path_factory.mktemp("saved")
+    (folder / "api.json").write_text(json.dumps(document(api.url)))
+    (folder / "tools").mkdir()
+    programs = {
+        "population": (PROGRAM, "How many people live in Oslo?"),
+        "warn": ('print(POST_alerts(text="Ice")["text"])', 'Post an alert that says "Ice".'),
+    }
+    answer_all(api)
+    for name, (program, question) in programs.items():
+        agent = Agent(load(folder / "api.json"), ScriptedModel(program, program), base_url=api.url, writes="allow")
+        (folder / "solution.json").write_text(json.dumps(agent.solve(question).to_json()))
+        file = folder / "tools" / f"{name}.py"
+        assert atc("save", folder / "solution.json", "-o", file, "--api", folder / "api.json").exit_code == 0
+    return folder
+
+
+def answer_all(api: LocalAPI) -> None:
+    api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
+    api.answer("GET", "/cities/osl", {"name": "Oslo", "population": 717710})
+    api.answer("POST", "/alerts", {"text": "Ice", "level": 1}, status=201)
+
+
+@pytest.fixture
+def weather(api: LocalAPI, saved_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalAPI:
+    """The API, beside a copy of those files."""
+    monkeypatch.setenv("TOKEN", "s3cr3t-t0ken")
+    shutil.copytree(saved_files, tmp_path, dirs_exist_ok=True)
+    answer_all(api)
+    api.requests.clear()
+    return api
 
 
 def test_saved_programs_are_functions(weather: LocalAPI, tmp_path: Path) -> None:
