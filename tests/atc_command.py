@@ -20,7 +20,7 @@ print([person["name"] for person in crew if person["job"] == "Director"][0])
 WRONG = RIGHT.replace('["results"][0]', '["results"][99]')
 
 
-def atc(*arguments: str | Path) -> Result:
+def atc(*arguments: object) -> Result:
     """Run the command in this process, where there is no terminal."""
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 

@@ -172,15 +172,13 @@ def _conversation(options: _Options) -> _Setup:
     from protocols.choice import choose
 
     agent = options.agent
-    document = dialog.ask_document(options.spec, tuple(agent.auth))
-    spec, protocol = document.spec, document.protocol
+    spec, protocol, auth = dialog.ask_document(options.spec, tuple(agent.auth))
     say(f"{_title(protocol)}, from {spec}")
     tell_left_out(protocol)
     is_remote = not _without_server(spec)
     base_url, answers = str(agent.base_url or ""), True
     if is_remote and not base_url:
         base_url, answers = dialog.ask_server(protocol)
-    auth = document.auth
     if not auth and is_remote:
         where = _Setup(spec, protocol, base_url).where
         auth = dialog.ask_auth(_credentials(protocol), _required(protocol), where)

@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,17 +29,11 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,59}")
 """A name as atc.toml takes it: in capitals, and shorter than most tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
-    """A document that was read, with the credentials that its server wanted."""
+def ask_document(spec: str, auth: tuple[str, ...]) -> tuple[str, Protocol, tuple[str, ...]]:
+    """Ask which document, until one can be read; one that is named on the command line is tried first.
 
-    spec: str
-    protocol: Protocol
-    auth: tuple[str, ...]
-
-
-def ask_document(spec: str, auth: tuple[str, ...]) -> _Document:
-    """Ask which document, until one can be read; one that is named on the command line is tried first."""
+    Returns: Its name, the document, and the credentials that its server wanted.
+    """
     from protocols.documents.web import NoAccessError
 
     found_paths = [str(path) for path in documents_in(Path())[:_MOST]]
@@ -48,7 +41,7 @@ def ask_document(spec: str, auth: tuple[str, ...]) -> _Document:
         text = spec or _answer("Which API document?", found_paths, "a file, its address, or the address of the API")
         spec = ""
         try:
-            return _Document(*open_document(text, auth), auth)
+            return *open_document(text, auth), auth
         except NoAccessError as error:
             say(str(error))
             if not auth and (variable := _variable("A variable with a token for the document", "")):

@@ -17,11 +17,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import CliRunner
 from starlette.requests import Request
 from starlette.types import Message
 
-from atc.apps.cli import main
 from atc.apps.server import app
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from tests.atc.apps.server.serving import ALICE, BOB, CAROL, ProgramEndpoint, Serving, start_endpoint, start_serving
@@ -279,14 +277,6 @@ def metric(serving: Serving, name: str) -> float:
     with serving.client() as client:
         lines = client.get("/metrics").text.splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)), 0.0)
-
-
-def test_a_key_file_is_needed_for_other_machines(films: Path) -> None:
-    """At an address that others reach, the server does not start without keys."""
-    done = CliRunner().invoke(main, ["serve", "--api", str(films), "--simulate", "--host", "0.0.0.0"])
-
-    assert done.exit_code == 2
-    assert "--key-file" in done.output
 
 
 def test_no_secret_is_in_replies_events_figures_files_or_the_log(serving: Serving) -> None:

@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -18,9 +17,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from atc import Agent
-from atc.apps.cli import main
 from atc.apps.tracing import SpanSink
 from atc.models.openai_compatible import Endpoint
+from tests.atc_command import atc
 from tests.chat_endpoint import serve, tool_call
 from tests.json_server import listening
 from tests.local_api import LocalAPI, document
@@ -252,14 +251,6 @@ def collector(status: int) -> Iterator[tuple[str, list[ExportTraceServiceRequest
         yield url, requests
 
 
-def run_solve(weather: LocalAPI, tmp_path: Path, *options: str) -> tuple[int, str, str]:
-    """`atc solve` on the API with an endpoint that is set up; exit code, stdout and stderr."""
-    (tmp_path / "api.json").write_text(json.dumps(document(weather.url)))
-    place = ["--api", str(tmp_path / "api.json"), "--base-url", weather.url, "--auth", "bearer:env:TOKEN"]
-    result = CliRunner().invoke(main, ["solve", "Which city?", *place, "--model", "openai:scripted", *options])
-    return result.exit_code, result.stdout, result.stderr
-
-
 @pytest.mark.parametrize(("status", "options"), [(200, ["--otel"]), (403, ["--otel"]), (200, [])])
 def test_spans_reach_a_collector(
     status: int,
@@ -274,9 +265,12 @@ def test_spans_reach_a_collector(
     endpoint(GOOD)
     with collector(status) as (url, requests):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url.replace("//", f"//me:{SECRET}@"))
-        code, out, err = run_solve(weather, tmp_path, *options)
+        (tmp_path / "api.json").write_text(json.dumps(document(weather.url)))
+        place = ["--api", tmp_path / "api.json", "--base-url", weather.url, "--auth", "bearer:env:TOKEN"]
+        result = atc("solve", "Which city?", *place, "--model", "openai:scripted", *options)
+    err = result.stderr
 
-    assert (code, out) == (0, "Oslo\n")
+    assert (result.exit_code, result.stdout) == (0, "Oslo\n")
     assert SECRET not in err and "Traceback" not in err
     assert err.count("spans were lost") == (status == 403) and (url in err) == (status == 403)
     assert SECRET not in str(requests) and bool(requests) == bool(options)
