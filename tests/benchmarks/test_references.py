@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.tasks.datasets import Dataset, open_dataset
-from benchmarks.tasks.references import FOLDER, find_reference, is_correct
+from benchmarks.tasks.references import FOLDER, Reference, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
 from tests.benchmarks.bench_runs import settings
@@ -54,7 +54,7 @@ def check(name: str, runner: AgentEnvironment, task: Task) -> str:
     with runner.world(task) as idle:
         claim = runner.claim(reference, task, idle)
     if "state" in claim:
-        return check_state(name, runner, task)
+        return check_state(name, runner, task, reference, idle=bool(claim["state"]))
     if is_correct("", claim) or is_correct("done", claim):
         return f"{claim} is met by no answer at all"
     if not is_correct(claimed_answer(claim), claim):
@@ -74,18 +74,16 @@ def claimed_answer(claim: Mapping[str, object]) -> str:
     return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
 
 
-def check_state(name: str, runner: AgentEnvironment, task: Task) -> str:
+def check_state(name: str, runner: AgentEnvironment, task: Task, reference: Reference, *, idle: bool) -> str:
     """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
-    reference = find_reference(name, task.query)
-    assert reference is not None
-    with runner.world(task) as idle, runner.world(task) as solved:
-        if runner.claim(reference, task, idle)["state"] and task.id not in IDLE:
-            return "the world is as it should be though nothing was done"
+    if idle and task.id not in IDLE:
+        return "the world is as it should be though nothing was done"
+    with runner.world(task) as solved:
         run = solved.run((SOLVED / name / f"{task.id}.py").read_text("utf-8"))
         if run.error is not None:
             return f"the program that solves it fails: {run.error.message}"
         claim = runner.claim(reference, task, solved)
-        return "" if claim["state"] else "the task was done, and the reference denies it"
+    return "" if claim["state"] else "the task was done, and the reference denies it"
 
 
 IDLE = {
