@@ -8,7 +8,7 @@ from dataclasses import replace
 from probing.prober.findings import ToolFinding
 from protocols.contracts.contract import Contract, ValueType
 from protocols.json_path import Step, subscripts
-from protocols.model import Protocol, Response
+from protocols.model import Protocol
 
 __all__ = ["field_agreement", "strip_responses"]
 
@@ -44,14 +44,15 @@ def field_agreement(truth: Protocol, findings: Mapping[str, ToolFinding]) -> dic
     true fields, those inferred. `types`: of the common fields, those with the same type. `invented` lists at most 20
     fields that the truth lacks.
     """
-    true_contract, inferred_contract = Contract(truth), Contract(_with_found_schemas(truth, findings))
+    contract = Contract(truth)
     ours = theirs = common = alike = 0
     invented: list[str] = []
     for name, finding in findings.items():
-        true_shape, seen_shape = true_contract.body(name), inferred_contract.body(name)
-        if finding.outcome != "documented" or true_shape is None or seen_shape is None:
+        true_shape = contract.body(name)
+        if finding.outcome != "documented" or true_shape is None or finding.schema is None:
             continue
-        true_types, inferred_types = dict(_field_paths(true_shape)), dict(_field_paths(seen_shape))
+        true_types = dict(_field_paths(true_shape))
+        inferred_types = dict(_field_paths(contract.type_of(finding.schema)))
         shared = {path for path in inferred_types if path in true_types or _is_under_open(path, true_shape)}
         invented += [f"{name}{subscripts(path)}" for path in inferred_types if path not in shared]
         ours, theirs, common = ours + len(inferred_types), theirs + len(true_types), common + len(shared)
@@ -64,16 +65,6 @@ def field_agreement(truth: Protocol, findings: Mapping[str, ToolFinding]) -> dic
         "types": _percent(alike, common),
         "invented": invented[:20],
     }
-
-
-def _with_found_schemas(truth: Protocol, findings: Mapping[str, ToolFinding]) -> Protocol:
-    """A protocol with the inferred responses only."""
-    tools = []
-    for tool in truth.tools:
-        schema = findings[tool.name].schema if tool.name in findings else None
-        responses = (Response("200", "", "application/json", schema, ()),) if schema is not None else ()
-        tools.append(replace(tool, responses=responses))
-    return replace(truth, tools=tuple(tools))
 
 
 def _percent(part: int, whole: int) -> float | None:
@@ -92,16 +83,11 @@ def _field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tupl
 def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
     """True if a field lies in an object that may hold anything."""
     for step in path:
-        if shape.kind == "any" or (shape.kind == "object" and shape.open and step not in shape.keys):
+        if shape.kind == "any" or (shape.open and step not in shape.keys):
             return True
-        if isinstance(step, int):
-            if shape.item is None:
-                return True
-            shape = shape.item
-        elif step in shape.keys:
-            shape = shape.keys[step].type
-        else:
+        if isinstance(step, str) and step not in shape.keys:
             return False
+        shape = shape.at([step])
     return False
 
 

@@ -64,7 +64,7 @@ class LLMProber:
             tried: Failed programs, each with its problem.
         Raises: LimitReached: The tokens are used up. ModelError.
         """
-        among = [name for name, finding in self._observations.findings.items() if finding.is_complete]
+        among = self._observations.complete
         tools = [tool, *map(graph.protocol.tool, self._helpers(tool, graph, among))]
         task = _fill(
             "probe_task",

@@ -114,6 +114,11 @@ class Observations:
         return replace(self.protocol, tools=tuple(tools))
 
     @property
+    def complete(self) -> list[str]:
+        """The tools of which nothing is left to learn."""
+        return [name for name, finding in self.findings.items() if finding.is_complete]
+
+    @property
     def tokens(self) -> int:
         """The tokens that a model has read and written."""
         return sum(finding.prompt_tokens + finding.completion_tokens for finding in self.findings.values())

@@ -108,11 +108,6 @@ class Prober:
         """The finding of each tool."""
         return self.observations.findings
 
-    @property
-    def observed_protocol(self) -> Protocol:
-        """The protocol with the responses inferred so far."""
-        return self.observations.observed_protocol
-
     def probe(self) -> ProbeReport:
         """Run rounds until every tool answered, nothing new is learned, or a budget ends it."""
         rounds, ended, left_behind, explained = 0, "", [], False
@@ -201,7 +196,7 @@ class Prober:
         path arguments come after lists, so that no name is invented that is observed later. Tools that were not
         requested come last, and only while a requested one is open.
         """
-        graph = ProtocolGraph(self.observed_protocol)
+        graph = ProtocolGraph(self.observations.observed_protocol)
         progress = False
 
         def turn(tool: Tool) -> tuple[bool, bool, bool]:
@@ -264,8 +259,8 @@ class Prober:
         """Let the model write programs for the open tools; True if one was completed."""
         if self._llm_prober is None or self._limit_reached:
             return False
-        graph = ProtocolGraph(self.observed_protocol)
-        complete = sum(finding.is_complete for finding in self.findings.values())
+        graph = ProtocolGraph(self.observations.observed_protocol)
+        complete = len(self.observations.complete)
         progress = False
         for finding in self._open_findings():
             is_known = finding.is_complete or finding.outcome == "always_empty"
@@ -343,8 +338,7 @@ class Prober:
         problems = filter(None, [self.observations.unanswered.get(tool.name), problem])
         finding.outcome = "only_errors"
         finding.reason = "; ".join([*finding.errors, *problems]) or "no answer"
-        among = [name for name, finding in self.findings.items() if finding.is_complete]
-        lacking = unprovided_arguments(tool, graph, among)
+        lacking = unprovided_arguments(tool, graph, self.observations.complete)
         if not finding.requests and (lacking or (not problem and _required_arguments(tool))):
             finding.outcome = "unreachable_argument"
             lacking = lacking or self._without_value(tool, graph)

@@ -62,7 +62,7 @@ class ProgramWriter:
 
     def programs(self) -> Iterator[Program]:
         """Programs, the likeliest first: identifiers along the data flow come before other observed ones."""
-        among = [name for name, finding in self.observations.findings.items() if finding.is_complete]
+        among = self.observations.complete
         creator = self.permission.creator(self.tool)
         if creator is not None:
             if (program := self._call_on_created(*creator)) is not None:
