@@ -275,8 +275,7 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
 
 def _open(options: _BenchOptions) -> Dataset:
     """The tasks with the documents to solve them by; their warnings go to stderr."""
-    from benchmarks.tasks.datasets import open_dataset
-    from benchmarks.tasks.learned_documents import with_learned
+    from benchmarks.tasks.datasets import open_dataset, with_learned
 
     retrieve = _retrieve(options) if options.retriever and benchmarks()[options.name].subset else None
     files = (options.name, options.task_file, options.apis, options.subset, options.server)

@@ -24,7 +24,7 @@ import yaml
 from atc.models.base import Completion, FunctionSpec, Message, Model, ModelRequest, Usage, answer, calls_functions
 from atc.retrieval.tool_index import ToolIndex, build_index
 from benchmarks.apibench.dataset import APIBenchData, APIQuestion, CatalogueEntry, matching_call, read_calls_in, shown
-from benchmarks.harness.parts import Outcome
+from benchmarks.harness import Outcome
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable
 from protocols.errors import PromptRefused

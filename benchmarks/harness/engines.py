@@ -12,7 +12,7 @@ from queue import Queue
 from threading import Thread
 from typing import Any, TypeVar
 
-from benchmarks.harness.parts import Identified, Outcome, TaskEnvironment
+from benchmarks.harness import Identified, Outcome, TaskEnvironment
 from benchmarks.harness.runner import Engine
 from protocols.errors import ATCError, UsageError
 from protocols.extras import needs_extra

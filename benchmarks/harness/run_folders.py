@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 
 from atc.apps.cli import say
+from benchmarks.harness import Identified, Scorer, TaskEnvironment
 from benchmarks.harness.engines import ray_engine, thread_engine
 from benchmarks.harness.options import RunOptions, WorkerOptions
-from benchmarks.harness.parts import Identified, Scorer, TaskEnvironment
 from benchmarks.harness.runner import Engine, Finished, Runner, write_summary
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from atc.files import append_line, cut_unfinished, read_lines, write_json
-from benchmarks.harness.parts import Identified, Outcome, Scorer, TaskEnvironment
+from benchmarks.harness import Identified, Outcome, Scorer, TaskEnvironment
 from protocols.errors import UsageError
 from protocols.private_files import make_private_folder, read_bounded, read_whole
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from atc.models.base import Message, Model, Usage
-from benchmarks.harness.parts import Outcome
+from benchmarks.harness import Outcome
 from benchmarks.manipulation.environment import NOW, Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.prompt_selection import DocumentCount, Selection

@@ -16,8 +16,8 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from atc.models import Message
+from benchmarks.harness import Outcome
 from benchmarks.harness.engines import thread_engine
-from benchmarks.harness.parts import Outcome
 from benchmarks.harness.run_folders import run_folder
 from benchmarks.harness.runner import Runner
 from benchmarks.methods.observations import truncate

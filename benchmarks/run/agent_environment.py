@@ -22,7 +22,7 @@ from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.options import SearchSettings
 from atc.profile import profile_of
-from benchmarks.harness.parts import Outcome
+from benchmarks.harness import Outcome
 from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.metrics import Metrics, Score, category, score
 from benchmarks.tasks.references import (

@@ -13,7 +13,7 @@ from atc.models import Model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
 from atc.solve import Service
-from benchmarks.harness.parts import Outcome
+from benchmarks.harness import Outcome
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import raise_if_unavailable, record_of_solution
 from benchmarks.services.truth import answer_faults, state_faults

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.files import append_line
+from benchmarks.harness import Outcome
 from benchmarks.harness.engines import thread_engine
-from benchmarks.harness.parts import Outcome
 from benchmarks.harness.runner import Runner
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment

@@ -17,8 +17,7 @@ from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.tasks.datasets import Dataset, open_dataset
-from benchmarks.tasks.learned_documents import with_learned
+from benchmarks.tasks.datasets import Dataset, open_dataset, with_learned
 from benchmarks.tasks.task_files import candidate_tools
 from tests.benchmarks.bench_runs import settings
 from tests.scripted import ScriptedModel

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.tasks.datasets import Dataset
-from benchmarks.tasks.learned_documents import with_learned
+from benchmarks.tasks.datasets import Dataset, with_learned
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task
 from protocols import load
