@@ -51,7 +51,7 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     Figures on the questions of its training are said to be such, whatever their file is called.
     """
     file, encoder, index = queries(tmp_path), tmp_path / "encoder", tmp_path / "index"
-    trained = CliRunner().invoke(main, ["retrieve", "train", str(file), "--out", str(encoder), "--epochs", "2"])
+    trained = CliRunner().invoke(main, ["retrieve", "train", str(file), "--out", str(encoder), "--epochs", "1"])
     figures = json.loads(trained.stdout)
     facts = json.loads((encoder / "training.json").read_text("utf-8"))
     built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
@@ -60,7 +60,7 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     asked = ["retrieve", "query", str(index), "Which tides are there?", "--json"]
     hits = json.loads(CliRunner().invoke(main, asked).stdout)["hits"]
 
-    assert figures["steps"] == len(facts["losses"]) == 2
+    assert figures["steps"] == len(facts["losses"]) == 1
     assert (facts["questions"], facts["documents"]) == (6, 18)
     assert "6 questions over 18 documents" in (encoder / "README.md").read_text("utf-8")
     assert built.exit_code == 0
