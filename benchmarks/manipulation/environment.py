@@ -210,9 +210,14 @@ class Environment(ABC):
         `seed` varies what the paper's three runs vary: a layout, prices, the order of a search.
         """
 
+    @cached_property
     @abstractmethod
+    def tools(self) -> Protocol:
+        """What `protocol` gives, which is made once."""
+
     def protocol(self) -> Protocol:
         """The tools of a program, the same from test to test; they act on the present state."""
+        return self.tools
 
     @abstractmethod
     def act(self, text: str) -> ActionResult:

@@ -44,12 +44,9 @@ class FunctionEnvironment(Environment):
         """Bring the objects into the state that a test starts from."""
 
     @cached_property
-    def _protocol(self) -> Protocol:
-        return Protocol.from_functions(self.objects(), name=self.name, reads=self.reads)
-
-    def protocol(self) -> Protocol:
+    def tools(self) -> Protocol:
         """The tools of the objects."""
-        return self._protocol
+        return Protocol.from_functions(self.objects(), name=self.name, reads=self.reads)
 
     @cached_property
     def functions(self) -> Sequence[FunctionDocument]:

@@ -180,14 +180,11 @@ class HTTPEnvironment(Environment):
             ).text
 
     @cached_property
-    def _protocol(self) -> Protocol:
+    def tools(self) -> Protocol:
+        """The service's document, with the address of the local server; its digest is blind to that address."""
         text = (self.folder / "openapi.yaml").read_text("utf-8")
         protocol = load({**yaml.safe_load(text), "servers": [{"url": self.url}]})
         return replace(protocol, digest=hashlib.sha256(text.encode()).hexdigest())
-
-    def protocol(self) -> Protocol:
-        """The service's document, with the address of the local server; its digest is blind to that address."""
-        return self._protocol
 
     def close(self) -> None:
         """Stop the server."""

@@ -134,21 +134,16 @@ def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> Prep
             "positions with `rope: {type: linear, factor: F}`"
         )
     tokenizer = load_tokenizer(base, config.layout)
-    examples, counts = read_examples(config.data, tokenizer, config.max_length, config.loss_on, config.layout, wrap)
-    training, held_out = _split(examples, tokenizer, config, wrap)
+    reading = (tokenizer, config.max_length, config.loss_on, config.layout, wrap)
+    examples, counts = read_examples(config.data, *reading)
+    if isinstance(config.dev, str):
+        training, held_out = examples, read_examples([config.dev], *reading)[0]
+    else:
+        training, held_out = split_dev(examples, config.dev, config.seed)
     vocabulary = architecture.get_text_config().vocab_size
     check_vocabulary(base, vocabulary, tokenizer, [*training, *held_out])
     plan = make_plan(training, config)
     return PreparedTuning(config, base, tokenizer, architecture, counts, plan, held_out)
-
-
-def _split(
-    examples: list[TokenizedExample], tokenizer: Any, config: TuningConfig, wrap: Wrap
-) -> tuple[list[TokenizedExample], list[TokenizedExample]]:
-    if isinstance(config.dev, str):
-        options = (config.max_length, config.loss_on, config.layout, wrap)
-        return examples, read_examples([config.dev], tokenizer, *options)[0]
-    return split_dev(examples, config.dev, config.seed)
 
 
 def estimate(prepared: PreparedTuning) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,16 +169,14 @@ def train(
     return TrainingOutcome(whole, steps, log.seconds, steps < plan.steps, sharded)
 
 
-@contextmanager
-def _inputs_as_they_are(model: Any, config: TuningConfig) -> Iterator[None]:
+def _inputs_as_they_are(model: Any, config: TuningConfig) -> AbstractContextManager[None]:
     """An adapter reads what its layer reads: peft would write each input anew in fp32, and autocast then in bf16."""
     if config.method == "full":
-        yield
-        return
+        return nullcontext()
     from peft.helpers import disable_input_dtype_casting
 
-    with disable_input_dtype_casting(model):
-        yield
+    casting: AbstractContextManager[None] = disable_input_dtype_casting(model)
+    return casting
 
 
 @contextmanager
@@ -360,12 +358,14 @@ def answer_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any, Any]:
     the text, all of them would cost as much memory as the rest of the model. The outputs' logits are therefore those
     of the targets, (targets, vocabulary).
     """
+    import accelerate
     import torch
 
     targets = inputs["labels"][:, 1:]
     chosen = targets != IGNORED
     texts = {name: value for name, value in inputs.items() if name != "labels"}
-    head = _whole(model).get_output_embeddings()
+    whole = accelerate.utils.extract_model_from_parallel(model, keep_torch_compile=False)  # of several processes
+    head = whole.get_output_embeddings()
     selection = head.register_forward_pre_hook(lambda layer, states: (states[0][:, :-1][chosen], *states[1:]))
     try:
         outputs = model(**texts, use_cache=False)
@@ -373,10 +373,3 @@ def answer_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any, Any]:
         selection.remove()
     loss = torch.nn.functional.cross_entropy(outputs.logits.float(), targets[chosen], reduction="sum")
     return outputs, loss, chosen.sum().clamp(min=1)
-
-
-def _whole(model: Any) -> Any:
-    """The model itself, out of what several processes wrap it in."""
-    import accelerate
-
-    return accelerate.utils.extract_model_from_parallel(model, keep_torch_compile=False)

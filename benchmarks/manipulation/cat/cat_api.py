@@ -13,7 +13,6 @@ import json
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -36,14 +35,6 @@ _FAVOURITE = re.compile(r"/v1/favourites/([^/]+)")
 _CREATED = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-@dataclass(slots=True)
-class _Account:
-    """Favourites by id with their pictures, and votes as picture and value, the oldest first."""
-
-    favourites: dict[int, str] = field(default_factory=dict)
-    votes: list[tuple[str, int]] = field(default_factory=list)
-
-
 def _digest(*purpose: object) -> bytes:
     return blake2b("/".join(map(str, purpose)).encode(), digest_size=16).digest()
 
@@ -64,21 +55,23 @@ def first_favourites() -> tuple[int, ...]:
 
 
 class CatService(LocalService):
-    """Answers with JSON; its one key is `secret`, and the one account is that of the key."""
+    """Answers with JSON; its one key is `secret`. The one account has favourites by id, and votes, the oldest first."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
         self._seed = 0
-        self._account = _Account()
+        self._favourites: dict[int, str] = {}
+        self._votes: list[tuple[str, int]] = []
 
     def reset(self, state: Mapping[str, Any], seed: int) -> None:
         """Start with the favourites of `state`, those of `first_favourites` by default; a seed is another order."""
         self._seed = seed
-        self._account = _Account({id: favourite(id) for id in state.get("favourites", first_favourites())})
+        self._favourites = {id: favourite(id) for id in state.get("favourites", first_favourites())}
+        self._votes = []
 
     def snapshot(self) -> object:
         """Pictures that are favourites, and votes, in no order."""
-        return sorted(self._account.favourites.values()), sorted(self._account.votes)
+        return sorted(self._favourites.values()), sorted(self._votes)
 
     def name(self, method: str, path: str) -> str:
         """Method and path, with a placeholder for the favourite."""
@@ -114,25 +107,25 @@ class CatService(LocalService):
         raise RefusedRequestError(405, f"METHOD_NOT_ALLOWED: {request.method}")
 
     def _remove(self, id: str) -> object:
-        if not id.isdecimal() or int(id) not in self._account.favourites:
+        if not id.isdecimal() or int(id) not in self._favourites:
             raise RefusedRequestError(404, "NOT_FOUND: there is no such favourite")
-        del self._account.favourites[int(id)]
+        del self._favourites[int(id)]
         return {"message": "SUCCESS"}
 
     def _listed(self, query: Mapping[str, str]) -> object:
         order = _choice(query, "order", _ORDERS, "ASC")
-        ids = sorted(self._account.favourites, reverse=order == "DESC")
+        ids = sorted(self._favourites, reverse=order == "DESC")
         if order == "RANDOM":
             ids.sort(key=lambda id: _digest(self._seed, id))
         return [
             {
                 "id": id,
-                "image_id": self._account.favourites[id],
+                "image_id": self._favourites[id],
                 "user_id": "u-4731",
                 "created_at": _CREATED,
                 "image": {
-                    "id": self._account.favourites[id],
-                    "url": f"https://cdn.thecatapi.com/images/{self._account.favourites[id]}.jpg",
+                    "id": self._favourites[id],
+                    "url": f"https://cdn.thecatapi.com/images/{self._favourites[id]}.jpg",
                 },
             }
             for id in _page(ids, query, _MOST)
@@ -140,18 +133,18 @@ class CatService(LocalService):
 
     def _add(self, body: Mapping[str, Any]) -> object:
         picture = _picture_id(body)
-        if picture in self._account.favourites.values():
+        if picture in self._favourites.values():
             raise RefusedRequestError(400, "DUPLICATE_FAVOURITE: the picture is a favourite already")
-        id = max(self._account.favourites, default=2_000_000) + 1
-        self._account.favourites[id] = picture
+        id = max(self._favourites, default=2_000_000) + 1
+        self._favourites[id] = picture
         return {"message": "SUCCESS", "id": id}
 
     def _vote(self, body: Mapping[str, Any]) -> object:
         picture, value = _picture_id(body), body.get("value")
         if isinstance(value, bool) or value not in (-1, 0, 1):
             raise RefusedRequestError(400, "INVALID_DATA: value is 1 for up and 0 for down")
-        self._account.votes.append((picture, int(value)))
-        return {"message": "SUCCESS", "id": 500 + len(self._account.votes), "image_id": picture, "value": value}
+        self._votes.append((picture, int(value)))
+        return {"message": "SUCCESS", "id": 500 + len(self._votes), "image_id": picture, "value": value}
 
 
 def _body(request: SimulatedRequest) -> Mapping[str, Any]:

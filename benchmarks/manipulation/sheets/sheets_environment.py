@@ -141,10 +141,7 @@ class SheetsEnvironment(FunctionEnvironment):
 
     def restore(self, test: ManipulationTest, seed: int) -> None:
         """Load the table of a test; nothing depends on the seed."""
-        self._load(test)
         self._called, self._is_label = (), False
-
-    def _load(self, test: ManipulationTest) -> None:
         self._book.clear()
         for title, rows in test.state["worksheets"].items():
             if title != "Sheet1":
@@ -172,9 +169,7 @@ class SheetsEnvironment(FunctionEnvironment):
     def score(self) -> TestScore:
         """1 if the program ran to its end and left the worksheet as a label does, else 0."""
         test = self.test
-        if self._is_label or (not self.error and self._state(test) in self._goals(test)):
+        goals = [self._results[test.id, label] for label in test.labels]
+        if self._is_label or (not self.error and self._state(test) in goals):
             return TestScore(1.0)
         return TestScore(0.0, failure_of(not self.error, self._called, test))
-
-    def _goals(self, test: ManipulationTest) -> list[Json]:
-        return [self._results[test.id, label] for label in test.labels]

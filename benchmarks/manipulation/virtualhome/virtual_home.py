@@ -167,12 +167,9 @@ class VirtualHome(Environment):
         return test.goal
 
     @cached_property
-    def _protocol(self) -> Protocol:
-        return Protocol.from_functions({AGENT: _make_agent(self._lines)}, name=self.name)
-
-    def protocol(self) -> Protocol:
+    def tools(self) -> Protocol:
         """The functions as methods of `Agent`, whose objects are texts."""
-        return self._protocol
+        return Protocol.from_functions({AGENT: _make_agent(self._lines)}, name=self.name)
 
     def act(self, text: str) -> ActionResult:
         """Ground each line; nothing runs."""

@@ -327,12 +327,9 @@ class WebShop(Environment):
         return plain_text(self.session.page) if self.compat else rich_text(self.session.page)
 
     @cached_property
-    def _protocol(self) -> Protocol:
-        return Protocol.from_functions({"": ShopTools(lambda: self.session)}, name=self.name)
-
-    def protocol(self) -> Protocol:
+    def tools(self) -> Protocol:
         """`search(text)` and `click(button)`, which give the page as text."""
-        return self._protocol
+        return Protocol.from_functions({"": ShopTools(lambda: self.session)}, name=self.name)
 
     def act(self, text: str) -> ActionResult:
         """Do the action in the first line. One that cannot be done leaves the page as it is."""
