@@ -22,7 +22,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from atc.models.base import Completion, Message, Model, ModelRequest, Usage, answer, cut_at_stop
+from atc.models.base import Message, Model, ModelRequest, Usage, answer, cut_at_stop
 from benchmarks.manipulation.complexity import combination
 from benchmarks.manipulation.environment import (
     ActionResult,
@@ -111,25 +111,18 @@ class ActionGenerator:
         prompt = messages = self.messages(seen, test)
         steps: list[ActionStep] = []
         usage = Usage()
+        stops = (*STOPS, *environment.stops)
         most = min(self.max_steps or environment.steps, environment.steps)
         while True:
-            completion = self._ask(model, messages)
+            completion = answer(model, ModelRequest(messages, stops, environment.max_tokens))
             usage += completion.usage
-            steps.append(self._act(completion))
-            result = steps[-1].result
+            text, _ = cut_at_stop(completion.text, stops)
+            result = environment.act(text.strip())
+            steps.append(ActionStep(completion.text, completion.text[len(text) :], text.strip(), result))
             if result.done or len(steps) >= most:
                 return Episode(prompt, tuple(steps), usage)
             seen = result.observation
             messages = self.messages(seen, test)
-
-    def _ask(self, model: Model, messages: Sequence[Message]) -> Completion:
-        stops = (*STOPS, *self.environment.stops)
-        return answer(model, ModelRequest(messages, stops, self.environment.max_tokens))
-
-    def _act(self, completion: Completion) -> ActionStep:
-        text, _ = cut_at_stop(completion.text, (*STOPS, *self.environment.stops))
-        action = text.strip()
-        return ActionStep(completion.text, completion.text[len(text) :], action, self.environment.act(action))
 
 
 def alignment_data(environment: Environment, count: int | None, pairs: int, seed: int) -> list[dict[str, Any]]:

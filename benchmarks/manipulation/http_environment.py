@@ -268,14 +268,12 @@ class HTTPEnvironment(Environment):
 
 
 def _program(name: str, arguments: Mapping[str, object]) -> str:
-    """A call of an operation, `METHOD /path`, as a program over the tools of the service's document."""
-    written = ", ".join(f"{argument_name(argument)}={_literal(value)}" for argument, value in arguments.items())
+    """A call of an operation, `METHOD /path`, as a program over the tools; a text of digits is written as a number."""
+    values = [
+        value if isinstance(value, str) and _NUMBER.fullmatch(value) else repr(value) for value in arguments.values()
+    ]
+    written = ", ".join(f"{argument_name(key)}={value}" for key, value in zip(arguments, values, strict=True))
     return f"print({tool_name(*name.split(' '))}({written}))"
-
-
-def _literal(value: object) -> str:
-    """A text of digits is written as a number."""
-    return value if isinstance(value, str) and _NUMBER.fullmatch(value) else repr(value)
 
 
 def _parsed(body: bytes) -> object:

@@ -166,11 +166,6 @@ def _files(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(listed, key=lambda file: ([int(number) for number in re.findall(r"\d+", file.stem)], file.name))
 
 
-def _function_of(file: Path) -> str:
-    """The function that a file describes: its name, which may have dots of its own, as in `API.search`."""
-    return re.sub(r"\.(txt|md|py|json|ya?ml)$", "", file.name)
-
-
 def _read_functions(folder: Path) -> list[FunctionDocument]:
     """Raises: UsageError: There is no file, or one without a signature."""
     documents = []
@@ -180,7 +175,8 @@ def _read_functions(folder: Path) -> list[FunctionDocument]:
         signature = [line for line in lines if not line.startswith("#")]
         if not signature:
             raise UsageError(f"{file}, line {len(lines) + 1}: no signature; write it in the line below the description")
-        documents.append(FunctionDocument(_function_of(file), "\n".join(signature), "\n".join(comment)))
+        name = re.sub(r"\.(txt|md|py|json|ya?ml)$", "", file.name)  # which may have dots of its own: `API.search`
+        documents.append(FunctionDocument(name, "\n".join(signature), "\n".join(comment)))
     return documents
 
 

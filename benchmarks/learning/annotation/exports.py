@@ -156,7 +156,8 @@ def _steps(solved: SolvedQuery, protocol: Protocol, tools: Sequence[str]) -> Ite
     finish = {"return_type": "give_answer", "final_answer": solved.answer}
     steps = [(call.thought, call.name, call.arguments, call.observation) for call in solved.calls]
     for thought, name, arguments, observation in [*steps, (solved.thought, FINISH, finish, "")]:
-        history.append({"role": "assistant", "content": toolllama.write_message(thought, name, _json(arguments))})
+        written = json.dumps(dict(arguments), ensure_ascii=False, default=str)
+        history.append({"role": "assistant", "content": toolllama.write_message(thought, name, written)})
         yield _row(solved.query, history)
         history.append({"role": "tool", "content": observation})
 
@@ -204,7 +205,3 @@ def _triple(solved: SolvedQuery, opening: Offer) -> dict[str, Any]:
         "calls": len(solved.calls),
         "messages": [*messages, {"role": "assistant", "content": f"{PREFILL}{program}\n```"}],
     }
-
-
-def _json(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(dict(arguments), ensure_ascii=False, default=str)

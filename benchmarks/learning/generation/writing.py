@@ -63,10 +63,11 @@ def ask_values(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
     if not needed:
         return "{}"
     example = _example(apis, seed)
-    lines = [_line(api) for api in apis if api.required]
+    shown = [line for line in example["apis"] if line.endswith(")")]  # with parameters
+    lines = [f"{api.tool} | {api.name}: {_purpose(api)}" for api in apis if api.required]
     messages = [
         Message("system", _text("values")),
-        Message("user", _values_request(_with_parameters(example["apis"]), example["values"])),
+        Message("user", _values_request(shown, example["values"])),
         Message("assistant", json.dumps(example["values"], ensure_ascii=False)),
         Message("user", _values_request(lines, needed)),
     ]
@@ -143,11 +144,6 @@ def _text_request(apis: Sequence[str], values: Mapping[str, Any]) -> str:
     return Template(_text("instruction_request")).substitute(apis=listed, values=spoken, count=count)
 
 
-def _line(api: PooledAPI) -> str:
-    """An API as the prompt for values shows it, on one line."""
-    return f"{api.tool} | {api.name}: {_purpose(api)}"
-
-
 def _purpose(api: PooledAPI) -> str:
     """What an API does, with its required parameters; not its name, which the text must not say.
 
@@ -163,10 +159,6 @@ def _parameter(parameter: Mapping[str, Any]) -> str:
     name, example = parameter_name(str(parameter["name"])), str(parameter.get("default") or "")
     repeats = set(words(example)) <= set(words(str(parameter["name"])))
     return name if repeats else f"{name} like {' '.join(example.split())[:_EXAMPLE]}"
-
-
-def _with_parameters(lines: Iterable[str]) -> list[str]:
-    return [line for line in lines if line.endswith(")")]
 
 
 def _text(name: str) -> str:

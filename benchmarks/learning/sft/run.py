@@ -236,11 +236,8 @@ def run(
             with room_for(out):
                 save_model(outcome.model, prepared.tokenizer, prepared.base, config)
         facts = {**asdict(counts), **summary, "base": prepared.base.name, "dev_examples": len(prepared.dev)}
-        write_card(config, shlex.join(command), {**facts, "data_lines": _data_lines(config)})
+        digests = _identity(config)["sha256"].items()
+        data_lines = [f"{Path(name).name} (sha256 {digest[:16]}…)" for name, digest in digests]
+        write_card(config, shlex.join(command), {**facts, "data_lines": data_lines})
         write_json(out / "summary.json", summary)
     return summary
-
-
-def _data_lines(config: TuningConfig) -> list[str]:
-    digests: dict[str, str] = _identity(config)["sha256"]
-    return [f"{Path(name).name} (sha256 {digest[:16]}…)" for name, digest in digests.items()]

@@ -168,8 +168,10 @@ class VirtualHome(Environment):
 
     @cached_property
     def tools(self) -> Protocol:
-        """The functions as methods of `Agent`, whose objects are texts."""
-        return Protocol.from_functions({AGENT: _make_agent(self._lines)}, name=self.name)
+        """The functions as methods of `Agent`, whose objects are texts; each call is appended to the lines."""
+        methods = {name: _method(function, self._lines) for name, function in agent_functions().items()}
+        agent = type(AGENT, (), {"__doc__": "Acts in a household.", **methods})()
+        return Protocol.from_functions({AGENT: agent}, name=self.name)
 
     def act(self, text: str) -> ActionResult:
         """Ground each line; nothing runs."""
@@ -197,12 +199,6 @@ class VirtualHome(Environment):
 def likeness(written: Sequence[str], label: Sequence[str]) -> float:
     """Lines of the longest common subsequence for each line of the longer text, from 0 to 1."""
     return subsequence_length(written, label) / max(len(written), len(label), 1)
-
-
-def _make_agent(lines: list[GroundedLine]) -> object:
-    """An agent with a method for each function; each call is appended to the lines, also one that raises ValueError."""
-    methods = {name: _method(function, lines) for name, function in agent_functions().items()}
-    return type(AGENT, (), {"__doc__": "Acts in a household.", **methods})()
 
 
 def _method(function: AgentFunction, lines: list[GroundedLine]) -> Callable[..., None]:

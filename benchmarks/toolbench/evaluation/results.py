@@ -184,7 +184,13 @@ def write_judgements(folder: Path, subset: str, method: str, queries: Sequence[J
             "answer_steps": query.answer.steps_text(),
             "final_step": query.answer.final_step_text(),
         }
-        row = _row(query.answer) | {"model": method, "query_id": query.query_id}
+        row: dict[str, Any] = {
+            "query": query.answer.query,
+            "available_tools": str(query.answer.tool_names),
+            **_steps("model", query.answer),
+            "model": method,
+            "query_id": query.query_id,
+        }
         if statuses:
             solved = {number: f"AnswerStatus.{entry.solved}" for number, entry in enumerate(query.repetitions)}
             entries[query.query_id] = {**common, "is_solved": {str(number): word for number, word in solved.items()}}
@@ -230,10 +236,6 @@ def write_comparisons(folder: Path, subset: str, methods: tuple[str, str], compa
     name = f"{subset}_{reference}_{candidate}"
     write_json(folder / f"{name}.json", entries)
     write_text(folder / f"{name}.csv", _table(WIN_COLUMNS, rows))
-
-
-def _row(answer: JudgedAnswer) -> dict[str, Any]:
-    return {"query": answer.query, "available_tools": str(answer.tool_names), **_steps("model", answer)}
 
 
 def _steps(prefix: str, answer: JudgedAnswer | None) -> dict[str, str]:

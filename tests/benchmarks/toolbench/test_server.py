@@ -1,4 +1,4 @@
-"""The virtual API server: its cache, its protocol, and what answers where nothing is cached."""
+"""The virtual API server: its cache, its protocol, what answers where nothing is cached, and long replies shortened."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 import requests
 
+from benchmarks.learning.generation.checks import why_dropped
 from benchmarks.toolbench.server.address import APIAddress, read_arguments, read_call
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.compression import keep_keys, response_schemas, shortened
 from benchmarks.toolbench.server.reply_sources import ModelSource, SchemaSource, Upstream
 from benchmarks.toolbench.server.virtual_server import VirtualServer
 from protocols.errors import ToolError, UsageError
+from protocols.text.prose import estimate
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -322,3 +325,47 @@ def test_the_command_leaves_a_usable_cache(data: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "c" / FILE).read_text()) == {"{'city': 'Oslo'}": reply}
     with VirtualServer(None, ResponseCache(tmp_path / "c")) as server:
         assert ask(server.start(), tool_input={"city": "Oslo"}) == reply
+
+
+LONG_REPLY: dict[str, Any] = {
+    "city": "Oslo",
+    "hours": [{"at": f"{hour}:00", "icon": "https://x.invalid/i.png"} for hour in range(200)],
+}
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        (LONG_REPLY, ""),
+        ("[{'name': 'Blindern'}]", ""),
+        ({"message": "Endpoint '/gone' does not exist"}, "error message"),
+        ("<!DOCTYPE html><html>", "HTML"),
+        ([], "empty"),
+    ],
+)
+def test_a_reply_without_data_says_why(response: object, reason: str) -> None:
+    """Literals of Python count as data, too."""
+    assert why_dropped({"error": "", "response": response}) == reason
+
+
+def test_a_long_reply_is_shortened_and_says_its_length() -> None:
+    """Keys of the schema stay; a list that is still too long ends with how many items are left out."""
+    schema = {"city": "str", "hours": [{"at": "str"}]}
+    kept = shortened(LONG_REPLY, schema)
+    cut = shortened(LONG_REPLY, schema, 100)
+
+    assert isinstance(kept, dict)
+    assert keep_keys(LONG_REPLY, schema)["hours"][0] == {"at": "0:00"}  # type: ignore[index]
+    assert shortened({"city": "Oslo"}, schema) == {"city": "Oslo"}
+    assert isinstance(cut, dict)
+    assert estimate(json.dumps(cut)) <= 110
+    assert str(cut["hours"][-1]).endswith("more items")
+
+
+def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
+    """Released files are empty, or list nothing."""
+    (tmp_path / "empty.json").write_text("", "utf-8")
+    (tmp_path / "one.json").write_text('{"api_list": [{"name": "A", "schema": {"id": "str"}}, {"name": "B"}]}', "utf-8")
+
+    assert response_schemas(tmp_path / "empty.json") == response_schemas(tmp_path / "none.json") == {}
+    assert response_schemas(tmp_path / "one.json") == {"a": {"id": "str"}}
