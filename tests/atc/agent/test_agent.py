@@ -75,25 +75,6 @@ def test_a_failure_is_attributed_and_repaired(weather: LocalAPI) -> None:
     assert len(model.asked) == 2, "the tool was found without asking the model"
 
 
-def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> None:
-    """A made-up id is rejected by the service; the model is told so, and where the id comes from."""
-    protocol = load(sample("cinema"))
-    model = ScriptedModel(
-        'print(GET_people_personId(personId=99999999)["birthday"])',
-        'person = GET_people(query="Ana Bell")["people"][0]\n'
-        'print(GET_people_personId(personId=person["personId"])["birthday"])',
-    )
-
-    with Agent(protocol, model=model, simulate=True, ablate=["check"]) as agent:
-        solution = agent.solve("When was Ana Bell born?")
-
-    assert solution.status == "answered"
-    assert [call.status for attempt in solution.attempts for call in attempt.calls] == [404, 200, 200]
-    reflection = model.asked[1][-2].content
-    assert "there is no person '99999999'" in reflection
-    assert 'personId: int — from GET_people(query=…)["people"][0]["personId"]' in reflection
-
-
 @pytest.mark.parametrize(("mode", "hint"), [("attribute", True), ("naive", False)])
 def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: str, hint: bool) -> None:
     """The naive mode shows the error alone, as the paper ablates it."""

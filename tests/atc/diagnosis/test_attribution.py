@@ -92,15 +92,6 @@ POOL = "from concurrent.futures import ThreadPoolExecutor, as_completed\nwith Th
             '["mayor"]',
             "GET_cities_city_id → mayor is None",
         ),
-        (
-            FOUND
-            + POOL
-            + "    waiting = [pool.submit(lambda c: GET_cities_city_id(c['id'])['mayor'], c) for c in found]\n"
-            "print([one.result()['name'] for one in waiting[:1]])",
-            "GET_cities_city_id",
-            '["mayor"]',
-            "GET_cities_city_id → mayor is None",
-        ),
     ],
 )
 def test_a_value_leads_back_to_its_response(api: LocalAPI, program: str, tool: str, path: str, fact: str) -> None:

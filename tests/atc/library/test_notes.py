@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atc import Agent, Solution
+from atc import Agent, Attempt, Solution, Usage
 from atc.apps.tui.parts import note_lines
 from atc.program.source import note_beside
 from atc.solution_file import read_solution
@@ -23,6 +23,12 @@ def solved(*texts: str) -> tuple[Solution, ScriptedModel]:
     model = ScriptedModel(*texts)
     with Agent(load(sample("cinema")), model, profile="large", simulate=True) as agent:
         return agent.solve(QUESTION), model
+
+
+def noted(note: str) -> Solution:
+    """An answer with a note beside its program."""
+    attempt = Attempt("print(1)", "done", None, None, None, note=note)
+    return Solution(QUESTION, "answered", "1", (attempt,), (), Usage(), {}, {})
 
 
 def test_the_note_is_kept(tmp_path: Path) -> None:
@@ -48,7 +54,7 @@ def test_the_note_is_kept(tmp_path: Path) -> None:
 )
 def test_what_the_model_assumed_qualifies_the_answer(line: str) -> None:
     """The answer stands, and says what it depends on."""
-    solution, _ = solved(f"{PROGRAM}\n{line}")
+    solution = noted(line)
 
     assert solution.standing == "qualified"
     assert solution.qualifications == (line.removeprefix("1. ").strip("- *"),)
@@ -57,9 +63,7 @@ def test_what_the_model_assumed_qualifies_the_answer(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["Assumption: none.", "Not possible: nothing"])
 def test_nothing_assumed_qualifies_nothing(line: str) -> None:
-    solution, _ = solved(f"{PROGRAM}\n{line}")
-
-    assert solution.standing == "supported"
+    assert noted(line).standing == "supported"
 
 
 def test_a_note_without_a_program_is_no_answer() -> None:

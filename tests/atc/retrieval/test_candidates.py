@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -25,42 +24,20 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from tests.scripted import ScriptedModel
 
-Schema = Mapping[str, object]
-TEXT: Schema = {"type": "string"}
 
-
-def objects(**properties: Schema) -> dict[str, object]:
-    return {"type": "object", "properties": properties}
-
-
-def described(texts: Mapping[str, str], *, meaning: bool = True) -> Candidates:
-    """The candidates of an API of GET operations, a name and a description each."""
+def listed(texts: Mapping[str, str], **responses: object) -> Candidates:
+    """The candidates of an API of operations, by name and description; the address tells nothing of them."""
     tools = [
-        {"name": name, "description": text, "url": f"https://api.test/{name}", "method": "GET"}
-        for name, text in texts.items()
-    ]
-    return Candidates(
-        ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})), meaning=meaning
-    )
-
-
-def nursery(operations: Mapping[str, str | Schema], *, meaning: bool = True) -> Candidates:
-    """The candidates of a plant nursery: a method and a path, and a summary or a response of each."""
-    paths: dict[str, dict[str, object]] = {}
-    for name, entry in operations.items():
-        method, path = name.split(" ")
-        needs = [
-            {"name": placeholder, "in": "path", "required": True, "schema": TEXT}
-            for placeholder in re.findall(r"{(\w+)}", path)
-        ]
-        content = {} if isinstance(entry, str) else {"content": {"application/json": {"schema": entry}}}
-        paths.setdefault(path, {})[method] = {
-            "summary": entry if isinstance(entry, str) else "A table",
-            "parameters": needs,
-            "responses": {"200": {"description": "ok", **content}},
+        {
+            "name": name,
+            "description": text,
+            "url": f"https://api.test/q/{place}",
+            "method": "GET",
+            "responses": responses.get(name, {}),
         }
-    document = {"openapi": "3.1.0", "info": {"title": "Nursery", "version": "1"}, "paths": paths}
-    return Candidates(ProtocolGraph(load({**document, "servers": [{"url": "https://n.test"}]})), meaning=meaning)
+        for place, (name, text) in enumerate(texts.items())
+    ]
+    return Candidates(ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})))
 
 
 def best(candidates: Candidates, query: str, most: int) -> tuple[str, ...]:
@@ -105,7 +82,7 @@ def test_most_gold_tools_of_real_questions_are_among_the_candidates(data: Path) 
 )
 def test_a_tool_is_found_by(query: str, name: str) -> None:
     """Its name where the path says nothing, a field, a word that is akin, and what it means."""
-    carbs = {"200": {"content": {"application/json": {"schema": objects(carbs=TEXT)}}}}
+    carbs = {"type": "object", "properties": {"carbs": {"type": "string"}}}
     texts = {
         "weather_forecast": "",
         "stock_price": "",
@@ -115,19 +92,9 @@ def test_a_tool_is_found_by(query: str, name: str) -> None:
         "rates": "What the money of another country is worth",
         "dishes": "About soil",
     }
-    tools = [
-        {
-            "name": key,
-            "description": text,
-            "url": f"https://api.test/q/{place}",
-            "method": "GET",
-            "responses": carbs if key == "dishes" else {},
-        }
-        for place, (key, text) in enumerate(texts.items())
-    ]
-    graph = ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools}))
+    responses = {"200": {"content": {"application/json": {"schema": carbs}}}}
 
-    assert Candidates(graph).choose(query, 1) == (name,)
+    assert listed(texts, dishes=responses).choose(query, 1) == (name,)
 
 
 def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
@@ -170,8 +137,11 @@ def test_what_deletes_comes_early_only_where_something_is_to_go(word: str) -> No
 
 
 def test_what_writes_is_left_out_first_where_the_question_only_asks() -> None:
-    writes = {f"{method} /plants/{place}": "Plants of the nursery" for place in "abc" for method in ("post", "put")}
-    candidates = nursery({**writes, "get /trees": "Trees of the nursery", "get /herbs": "Herbs of the nursery"})
+    written = {"summary": "Plants of the nursery"}
+    plants = {f"/plants/{place}": {"post": written, "put": written} for place in "abc"}
+    others = {f"/{name}": {"get": {"summary": f"{name} of the nursery"}} for name in ("trees", "herbs")}
+    document = {"openapi": "3.1.0", "info": {"title": "Nursery", "version": "1"}, "paths": {**plants, **others}}
+    candidates = Candidates(ProtocolGraph(load({**document, "servers": [{"url": "https://n.test"}]})))
 
     assert {"GET_trees", "GET_herbs"} <= set(best(candidates, "Which plants of the nursery are there?", 5))
     assert not {"GET_trees", "GET_herbs"} & set(best(candidates, "Move the plants of the nursery", 5))
@@ -181,7 +151,7 @@ def test_values_in_a_question_choose_no_tool() -> None:
     """Neither a title in quotes nor a number."""
     fillers = {name: f"The {name}s" for name in ("roof", "gate", "yard", "shop", "well", "lawn", "room7")}
 
-    chosen = described({**fillers, "writers": "Find somebody who wrote"}).choose(
+    chosen = listed({**fillers, "writers": "Find somebody who wrote"}).choose(
         'Who wrote "Roof and lawn" in room7?', 1, closed=False
     )
 
