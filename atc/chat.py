@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -67,14 +67,10 @@ class Turn:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """A turn as `to_json` wrote it. Raises: UsageError: It is none."""
+        """A turn from its fields in a journal. Raises: UsageError: It is none."""
         if not isinstance(data, dict) or {"limit", *data} != {entry.name for entry in fields(cls)}:
             raise UsageError("the journal is damaged; move it away and start a new one")
         return cls(**{**data, "calls": tuple(data["calls"]), "tools": tuple(data["tools"])})
-
-    def to_json(self) -> Mapping[str, Any]:
-        """Plain data for a journal."""
-        return asdict(self)
 
     @property
     def goes_on(self) -> bool:
@@ -201,7 +197,7 @@ class Chat:
 
     def _keep(self, before: tuple[Turn, ...], turn: Turn) -> None:
         """Note a turn, which is the last one."""
-        self._journal.note("chat", turn.to_json())
+        self._journal.note("chat", asdict(turn))
         self.turns = (*before, turn)
 
 

@@ -80,18 +80,10 @@ class _Loop:
         self.naive = naive
         self.text = self.note = ""
 
-    def attempt(
-        self,
-        program: str,
-        stage: Stage | Literal["done"],
-        run: Run | None,
-        fault: Fault | None,
-        attribution: Attribution | None,
-        diff: tuple[str, ...] = (),
-        details: tuple[str, ...] = (),
-    ) -> Attempt:
-        """An attempt, with what the model said beside its last program."""
-        return Attempt(program, stage, run, fault, attribution, diff, details, self.note)
+    @property
+    def attempt(self) -> partial[Attempt]:
+        """Makes an attempt, with what the model said beside its last program."""
+        return partial(Attempt, note=self.note)
 
     @property
     def revisions(self) -> int:

@@ -17,7 +17,6 @@ from atc.costs import Deadline, Spending
 from atc.events import (
     CallBegan,
     CallMade,
-    Event,
     EventSink,
     FaultFound,
     NodeChanged,
@@ -267,7 +266,7 @@ class SolveSession:
         self.gate = gate
         self.state = SolveState()
         self._observe = observe
-        self._emit = emit
+        self.emit = emit
         self._after_call = after_call
         self._sandbox: Sandbox | None = None
 
@@ -299,10 +298,6 @@ class SolveSession:
         return len(self.state.attempts) + 1 + self.state.branches
 
     # Steps
-
-    def emit(self, event: Event) -> None:
-        """Hand an event to the reader."""
-        self._emit(event)
 
     def try_again(self) -> None:
         """Begin the next try."""

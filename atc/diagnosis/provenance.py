@@ -255,27 +255,18 @@ class TracedRun:
         return (*self.printed_sources, *(source for *_, sources in self.all_arguments for source in sources))
 
     @cached_property
-    def _feeds(self) -> dict[int, set[int]]:
-        """The calls that each call took an argument from."""
+    def contributing_calls(self) -> frozenset[int]:
+        """The indices of the calls that the answer or a write depends on, directly or through other calls."""
         feeds: dict[int, set[int]] = {}
         for call, _, _, sources in self.all_arguments:
             feeds.setdefault(call.index, set()).update(source.call for source in sources)
-        return feeds
-
-    def sources_of(self, indices: set[int]) -> frozenset[int]:
-        """Some calls, and those that they depend on, directly or through other calls."""
-        pending, reached = list(indices), set[int]()
+        pending = [*(source.call for source in self.printed_sources), *(call.index for call in self.writes)]
+        reached: set[int] = set()
         while pending:
-            index = pending.pop()
-            if index not in reached:
+            if (index := pending.pop()) not in reached:
                 reached.add(index)
-                pending += self._feeds.get(index, ())
+                pending += feeds.get(index, ())
         return frozenset(reached)
-
-    @cached_property
-    def contributing_calls(self) -> frozenset[int]:
-        """The indices of the calls that the answer or a write depends on, directly or through other calls."""
-        return self.sources_of({source.call for source in self.printed_sources} | {call.index for call in self.writes})
 
     @cached_property
     def lines_behind_output(self) -> frozenset[int]:

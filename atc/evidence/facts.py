@@ -415,7 +415,7 @@ def _nothing_found(traced: TracedRun) -> Finding | None:
         return None
     if traced.lines and all(map(_is_empty, traced.lines)):
         return Finding("NothingFound", f"the program printed {traced.lines[0][:_MAX_ARGUMENTS]!r}, which holds nothing")
-    if _holds_data(traced):
+    if any(traced.value_of(source) not in (None, "", [], {}) for source in traced.data_sources):
         return None
     for call in traced.good_calls:
         lists = [items for _, items, _ in lists_in(traced.response(call))]
@@ -437,11 +437,6 @@ def _null(traced: TracedRun) -> Finding | None:
 def _is_empty(line: str) -> bool:
     """True for an empty value of Python by itself or after a colon: `[]`, `None`, `Cast: {}`."""
     return line.rpartition(":")[2].strip() in _EMPTY_VALUES
-
-
-def _holds_data(traced: TracedRun) -> bool:
-    """True if a printed value is, or was made from, a value of a reply that is not empty."""
-    return any(traced.value_of(source) not in (None, "", [], {}) for source in traced.data_sources)
 
 
 def _empty_selection(traced: TracedRun) -> Finding | None:

@@ -84,7 +84,15 @@ def open_model(
         ModelError: The model is known but unavailable: no file, no key, an extra that is not installed, an adapter of
             another model.
     """
-    model = _open(name or default_model(), EngineSettings(seed, keep, threads, SILENCE if silence is None else silence))
+    settings = EngineSettings(seed, keep, threads, SILENCE if silence is None else silence)
+    engine, rest = _engine(name or default_model())
+    model: Model
+    if engine in doors("atc.engines"):
+        model = load("atc.engines", engine)(rest, settings)
+    else:
+        from atc.models.providers import ProviderModel
+
+        model = ProviderModel(engine, rest, silence=settings.silence)
     if record is None and reuse is None:
         return model
     from atc.models.replay import CachingModel, Recorder
@@ -102,16 +110,6 @@ def checked_model(model: str | AnyModel | None) -> str | Model | None:
         return as_model(model)
     _engine(model or default_model())
     return model
-
-
-def _open(name: str, settings: EngineSettings) -> Model:
-    engine, rest = _engine(name)
-    if engine in doors("atc.engines"):
-        model: Model = load("atc.engines", engine)(rest, settings)
-        return model
-    from atc.models.providers import ProviderModel
-
-    return ProviderModel(engine, rest, silence=settings.silence)
 
 
 def _engine(name: str) -> tuple[str, str]:

@@ -126,15 +126,9 @@ class _Reader:
                     wanted = _SWAPPED.get(kind, kind) if turned else kind
                     wanted = _OPPOSITES.get(wanted, wanted) if negated else wanted
                     yield from self._at(self._side(value_side), wanted, values, listed)
-                elif constants and turned and contains:
-                    yield from self._contained(value_side, constants, kind, negated)
-
-    def _contained(
-        self, container: ast.expr, constants: list[object], kind: DemandKind, negated: bool
-    ) -> Iterator[Demand]:
-        """The demands of `"x" in item["tags"]`: the list holds it, or the text does."""
-        if (kind == "is") == (not negated):
-            yield from self._at(self._side(container), "contains", constants, True)
+                elif constants and turned and contains and (kind == "is") == (not negated):
+                    # `"x" in item["tags"]`: the list holds it, or the text does.
+                    yield from self._at(self._side(value_side), "contains", constants, True)
 
     def _truth(self, test: ast.expr, negated: bool) -> Iterator[Demand]:
         match test:
