@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from queue import Full, Queue
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from atc.events import Event, EventSink, ModelProgress
@@ -92,7 +93,7 @@ StartedSolve: TypeAlias = "Callable[[EventSink, Interruption], Solution]"
 
 
 class BackgroundSolve:
-    """A solve that has begun.
+    """A solve that has begun: `events` are those to read, None behind the last one; `result` is its solution or error.
 
     Args:
         start: The solve. reads: Whether its events are read; else they are dropped.
@@ -100,87 +101,47 @@ class BackgroundSolve:
     """
 
     def __init__(self, start: StartedSolve, *, reads: bool, on_change: Callable[[], None] = lambda: None) -> None:
-        self.interruption = Interruption()
-        self._start = start
+        self.events: Queue[Event | None] = Queue(QUEUED_EVENTS)
+        self.result: Future[Solution] = Future()
+        self._interruption = Interruption()
         self._on_change = on_change
-        self._events: deque[Event] = deque()
-        self._changed = threading.Condition()
         self._reads = reads
-        self._ended = False
-        self._solution: Solution | None = None
-        self._error: BaseException | None = None
         context = contextvars.copy_context()  # whose trace the solve is a part of
-        threading.Thread(target=context.run, args=(self._run,), name="solve", daemon=True).start()
+        threading.Thread(target=context.run, args=(self._run, start), name="solve", daemon=True).start()
 
-    @property
-    def ended(self) -> bool:
-        """True when the solve is over, and no event is left."""
-        with self._changed:
-            return self._ended and not self._events
-
-    def _run(self) -> None:
+    def _run(self, start: StartedSolve) -> None:
         try:
-            self._solution = self._start(self._put, self.interruption)
+            self.result.set_result(start(self._put, self._interruption))
         except BaseException as error:  # raised again by `result`
-            self._error = error
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+            self.result.set_exception(error)
+        self._put(None)
         self._on_change()
 
-    def _put(self, event: Event) -> None:
-        """Queue an event; waits while the queue is full."""
-        with self._changed:
-            if isinstance(event, ModelProgress) and len(self._events) >= QUEUED_EVENTS:
-                return
-            self._changed.wait_for(lambda: len(self._events) < QUEUED_EVENTS or not self._reads)
-            if not self._reads:
-                return
-            self._events.append(event)
-            self._changed.notify_all()
-        self._on_change()
-
-    def take(self, *, wait: bool) -> list[Event]:
-        """The queued events; with `wait` at least one, unless the solve is over."""
-        with self._changed:
-            if wait:
-                self._changed.wait_for(lambda: self._events or self._ended)
-            events = list(self._events)
-            self._events.clear()
-            self._changed.notify_all()
-            return events
+    def _put(self, event: Event | None) -> None:
+        """Queue an event; waits while the queue is full, and drops a report of progress."""
+        if self._reads:
+            with suppress(Full):
+                self.events.put(event, block=not isinstance(event, ModelProgress))
+            self._on_change()
 
     def interrupt(self) -> None:
         """End the solve, and read no more of its events."""
-        with self._changed:
-            self._reads = False
-            self._events.clear()
-            self._changed.notify_all()
-        self.interruption.set()
-
-    def join(self) -> None:
-        """Wait for the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._ended)
-
-    def result(self) -> Solution:
-        """The solution of a solve that is over. Raises: what the solve raised."""
-        if self._error is not None:
-            raise self._error
-        assert self._solution is not None
-        return self._solution
+        self._reads = False
+        while not self.events.empty():  # whoever waits for the reader goes on
+            self.events.get_nowait()
+        self._interruption.set()
 
 
 def stream(start: StartedSolve) -> Generator[Event, None, None]:
     """The events of a solve; closing the generator interrupts it. Raises: what the solve raises."""
     background = BackgroundSolve(start, reads=True)
     try:
-        while not background.ended:
-            yield from background.take(wait=True)
-        background.result()
+        while (event := background.events.get()) is not None:
+            yield event
+        background.result.result()
     finally:
         background.interrupt()
-        background.join()
+        wait([background.result])
 
 
 async def astream(start: StartedSolve) -> AsyncGenerator[Event, None]:
@@ -188,13 +149,14 @@ async def astream(start: StartedSolve) -> AsyncGenerator[Event, None]:
     changed = asyncio.Event()
     background = BackgroundSolve(start, reads=True, on_change=_in_loop(changed))
     try:
-        while not background.ended:
+        while True:
             changed.clear()
-            for event in background.take(wait=False):
+            while not background.events.empty():
+                if (event := background.events.get_nowait()) is None:
+                    background.result.result()
+                    return
                 yield event
-            if not background.ended:
-                await changed.wait()
-        background.result()
+            await changed.wait()
     finally:
         await _interrupted(background, changed)
 
@@ -207,7 +169,7 @@ async def awaited(start: StartedSolve) -> Solution:
         await changed.wait()
     finally:
         await _interrupted(background, changed)
-    return background.result()
+    return background.result.result()
 
 
 def _in_loop(changed: asyncio.Event) -> Callable[[], None]:
@@ -224,7 +186,7 @@ def _in_loop(changed: asyncio.Event) -> Callable[[], None]:
 async def _interrupted(background: BackgroundSolve, changed: asyncio.Event) -> None:
     """End a solve and wait until it has closed its sandbox."""
     background.interrupt()
-    while not background.ended:
+    while not background.result.done():
         changed.clear()
-        if not background.ended:
+        if not background.result.done():
             await changed.wait()
