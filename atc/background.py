@@ -63,14 +63,13 @@ class Interruption:
 
         Raises: KeyboardInterrupt: The solve is to end; the result is dropped when it comes. As `function`.
         """
-        results: list[Result] = []
-        errors: list[BaseException] = []
+        result: Future[Result] = Future()
 
         def run() -> None:
             try:
-                results.append(function())
+                result.set_result(function())
             except BaseException as error:  # raised again in the thread that waits
-                errors.append(error)
+                result.set_exception(error)
             with self._changed:
                 self._changed.notify_all()
 
@@ -78,11 +77,9 @@ class Interruption:
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(run,), name="model", daemon=True).start()
         with self._changed:
-            self._changed.wait_for(lambda: self._is_set or results or errors)
+            self._changed.wait_for(lambda: self._is_set or result.done())
             self.check()
-        if errors:
-            raise errors[0]
-        return results[0]
+        return result.result()
 
 
 QUEUED_EVENTS = 1000
