@@ -53,8 +53,7 @@ def closest_left_out(protocol: Protocol, method: str, path: str, tool: Tool | No
         for operation in protocol.left_out
         if operation.method == method.upper()
         and (tool is None or operation.chosen)
-        and (tool is None or _says_more(operation.path, tool, read))
-        and _lenient_template(operation.path).fullmatch(read) is not None
+        and _fits(operation.path, read, tool)
     ]
     return max(matches, key=lambda operation: _literal(operation.path), default=None)
 
@@ -66,24 +65,22 @@ def closest_write(protocol: Protocol, tool: Tool, path: str) -> Tool | None:
         (
             other
             for other in protocol.tools
-            if other.method == tool.method
-            and other.writes
-            and _says_more(other.path, tool, read)
-            and _lenient_template(other.path).fullmatch(read) is not None
+            if other.method == tool.method and other.writes and _fits(other.path, read, tool)
         ),
         None,
     )
 
 
-def _says_more(path: str, tool: Tool, read: str) -> bool:
-    """True if a template fits a path better than that of a tool does."""
-    return _literal(path) > _literal(tool.path) or _lenient_template(_spanning_path(tool)).fullmatch(read) is None
-
-
-def _spanning_path(tool: Tool) -> str:
-    """The path of a tool, with a `+` before the variables that may have slashes."""
+def _fits(path: str, read: str, tool: Tool | None) -> bool:
+    """True if a template fits a path, and better than that of a tool does."""
+    if _lenient_template(path).fullmatch(read) is None:
+        return False
+    if tool is None or _literal(path) > _literal(tool.path):
+        return True
+    # The path of the tool, with a `+` before the variables that may have slashes.
     spanning = {p.name for p in tool.parameters if p.location == "path" and p.reserved}
-    return _TEMPLATE.sub(lambda variable: f"{{{'+' * (variable[1] in spanning)}{variable[1]}}}", tool.path)
+    own = _TEMPLATE.sub(lambda variable: f"{{{'+' * (variable[1] in spanning)}{variable[1]}}}", tool.path)
+    return _lenient_template(own).fullmatch(read) is None
 
 
 def leniently(path: str) -> str:

@@ -19,7 +19,6 @@ from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -96,14 +95,10 @@ class ServerListing:
     warnings: tuple[str, ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
 
-    @cached_property
-    def contracts(self) -> dict[str, object]:
-        """What a program and the writes policy rely on, by tool."""
-        return {tool.name: _contract(tool) for tool in self.tools}
-
     def differs_in(self, later: ServerListing) -> str | None:
         """The name of a tool that is gone or another one in a later listing; None if there is none."""
-        return next((name for name, text in self.contracts.items() if later.contracts.get(name) != text), None)
+        contracts = {tool.name: _contract(tool) for tool in later.tools}
+        return next((tool.name for tool in self.tools if contracts.get(tool.name) != _contract(tool)), None)
 
 
 def claims_to_read(tool: types.Tool) -> bool:
@@ -113,6 +108,7 @@ def claims_to_read(tool: types.Tool) -> bool:
 
 
 def _contract(tool: types.Tool) -> object:
+    """What a program and the writes policy rely on."""
     return tool.input_schema, tool.output_schema, claims_to_read(tool)
 
 
@@ -152,15 +148,12 @@ class MCPConnection:
             listing = session.listing(remaining)
         except ATCError as error:
             raise NoReplyError(str(error), may_have_left=False) from None
-        if self._listing is not None and (tool := self._listing.differs_in(listing)) is not None:
-            raise NoReplyError(self._changed(tool), may_have_left=False)
+        if self._listing is not None and self._listing is not listing:
+            session.refuse_change(self._listing.differs_in(listing))
         try:
             return value_of(session.call(name, arguments, remaining))
-        except _ToolsChanged as change:
-            raise NoReplyError(self._changed(change.tool), may_have_left=False) from None
         except RemoteCallError:
-            if (tool := session.changed_tool(remaining)) is not None:
-                raise NoReplyError(self._changed(tool), may_have_left=False) from None
+            session.refuse_change(session.changed_tool(remaining))
             raise
 
     def close(self) -> None:
@@ -176,20 +169,6 @@ class MCPConnection:
             if self._session is None:
                 self._session = _Session(self._address, self._credentials)
             return self._session
-
-    def _changed(self, tool: str) -> str:
-        return (
-            f"the MCP server {self._address.text} changed its tools: {one_line(tool, 100)} is no longer as it was "
-            "listed; start again, so that programs are written for the tools that it has now"
-        )
-
-
-class _ToolsChanged(Exception):  # noqa: N818
-    """A tool is gone or another one than at the start."""
-
-    def __init__(self, tool: str) -> None:
-        super().__init__(tool)
-        self.tool = tool
 
 
 class _Session:
@@ -225,7 +204,7 @@ class _Session:
             raise self._failure(error) from None
 
     def call(self, name: str, arguments: dict[str, object], remaining: Remaining) -> types.CallToolResult:
-        """Raises: RemoteCallError, NoReplyError, _ToolsChanged."""
+        """Raises: RemoteCallError, NoReplyError."""
         import mcp_types as types
         from mcp import MCPError
         from pydantic import ValidationError
@@ -256,7 +235,7 @@ class _Session:
             raise NoReplyError(self._ended()) from None
 
     def _list_again(self, remaining: Remaining) -> None:
-        """Look at the tools again. Raises: _ToolsChanged; NoReplyError: They are not listed, so nothing is sent."""
+        """Look at the tools again. Raises: NoReplyError: They are others, or not listed, so nothing is sent."""
         import mcp_types as types
 
         self._suspected = False
@@ -267,9 +246,17 @@ class _Session:
             self._suspected, self._over = True, closed or self._life.done()
             why = self._ended() if self._over else f"the MCP server {self._address.text} does not list its new tools"
             raise NoReplyError(why, may_have_left=False) from None
+        self._suspected = self._suspected or tool is not None  # it may have said so again meanwhile
+        self.refuse_change(tool)
+
+    def refuse_change(self, tool: str | None) -> None:
+        """Raises: NoReplyError: A tool is gone or another one than at the start."""
         if tool is not None:
-            self._suspected = True
-            raise _ToolsChanged(tool)
+            text = (
+                f"the MCP server {self._address.text} changed its tools: {one_line(tool, 100)} is no longer as it was "
+                "listed; start again, so that programs are written for the tools that it has now"
+            )
+            raise NoReplyError(text, may_have_left=False) from None
 
     def changed_tool(self, remaining: Remaining) -> str | None:
         """The name of a tool that is another one than at the start; None if none is, or the server does not say."""
