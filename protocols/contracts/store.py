@@ -9,6 +9,7 @@ would grow with each reply, and with it the time of the next one.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -163,9 +164,10 @@ class ContractStore:
     ) -> None:
         """`record`, while no other process does."""
         observed, stored_edges = self._read(protocol)
-        flow = {replace(edge, times=0): edge.times for edge in stored_edges}
-        for edge in edges:
-            flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
+        flow: Counter[ObservedEdge] = Counter()
+        for edge in (*stored_edges, *edges):
+            if len(edge.path) <= _MOST_DEPTH and all(map(_is_key, edge.path)):
+                flow[replace(edge, times=0)] += edge.times
         for tool, status, body in replies:
             observations = observed.get(tool, ToolObservations())
             is_good = 200 <= status < 300 and isinstance(body, dict | list)
@@ -175,9 +177,8 @@ class ContractStore:
                 observations = _bounded(replace(observations, bodies=observations.bodies + 1, schema=schema))
             statuses = {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1}
             observed[tool] = replace(observations, statuses=statuses)
-        counted = [replace(edge, times=times) for edge, times in flow.items()]
-        counted = [edge for edge in counted if len(edge.path) <= _MOST_DEPTH and all(map(_is_key, edge.path))]
-        self._write(protocol, observed, sorted(counted, key=lambda edge: -edge.times)[:_MOST_EDGES])
+        counted = [replace(edge, times=times) for edge, times in flow.most_common(_MOST_EDGES)]
+        self._write(protocol, observed, counted)
 
     def _write(
         self, protocol: Protocol, observed: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]
