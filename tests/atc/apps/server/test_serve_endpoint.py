@@ -24,7 +24,8 @@ def test_the_server_asks_an_endpoint_of_llama_cpp(tmp_path: Path) -> None:
         api.answer("GET", "/cities/oslo", {"id": "oslo", "name": "Oslo", "population": 700_000})
         spec.write_text(json.dumps(document(api.url)))
         options = ["--api", str(spec), "--base-url", api.url, "--model", "openai:local", "--profile", "tiny"]
-        options += ["--auth", "bearer:env:CITY_TOKEN", "--max-reflections", "0", "--tools", "1"]
+        options += ["--auth", "bearer:env:CITY_TOKEN", "--max-reflections", "0"]
+        options += ["--only", "/cities/*"]
         environment = {"OPENAI_BASE_URL": f"{engine.url}/v1", "OPENAI_API_KEY": key, "CITY_TOKEN": "token-0123456789"}
         with start_serving(tmp_path, options, environment) as serving, serving.client() as client:
             query = "What is the population of the city with the id oslo?"

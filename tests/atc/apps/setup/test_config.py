@@ -43,16 +43,57 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, films: Path) -> Pat
     return folder
 
 
-def test_a_file_saves_typing(project: Path) -> None:
-    """With the API in the file, commands need no --api; the keys are those of each command that has the option."""
-    (project / "atc.toml").write_text('api = "films.yaml"\nsimulate = true\nwrites = "deny"\n')
+ASK = ("solve", "Which film is the latest?", "--simulate")
+CHECK = ("check", "program.py")
+EXPLAIN = ("explain", "Which film is the latest?", "--json")
+FILMS = 'api = "films.yaml"\n'
 
-    assert atc("check", "program.py").exit_code == 0
-    result = atc("run", "program.py")
-    assert (result.exit_code, result.stdout) == (0, "True\n"), result.stderr
-    assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["messages"]
-    (project / "atc.toml").write_text('api = "films.yaml"\nmodel = "openai:whatever"\n')
-    assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["estimated"]
+
+@pytest.mark.parametrize(
+    ("settings", "environment", "command", "code", "text"),
+    [
+        (FILMS, {}, CHECK, 0, ""),
+        (FILMS + 'simulate = true\nwrites = "deny"', {}, ("run", "program.py"), 0, "True\n"),
+        (FILMS + 'simulate = true\nwrites = "deny"', {}, EXPLAIN, 0, '"messages": ['),
+        (FILMS + 'model = "openai:whatever"', {}, EXPLAIN, 0, '"estimated": true'),
+        (FILMS + 'model = "replay:file.jsonl"', {}, ASK, 5, "file.jsonl"),
+        (FILMS + 'model = "replay:file.jsonl"', {"ATC_MODEL": "replay:other.jsonl"}, ASK, 5, "other.jsonl"),
+        (FILMS, {"ATC_MODEL": "replay:other.jsonl"}, (*ASK, "--model", "replay:flag.jsonl"), 5, "flag.jsonl"),
+        (FILMS, {"ATC_CHECK_API": "missing.yaml"}, CHECK, 2, "missing.yaml"),
+        (FILMS, {"ATC_CHECK_API": "missing.yaml"}, (*CHECK, "--api", "films.yaml"), 0, ""),
+        (FILMS + '[check]\napi = "missing.yaml"', {}, CHECK, 2, "missing.yaml"),
+        (FILMS + '[check]\napi = "missing.yaml"', {}, ("run", "program.py", "--simulate"), 0, "True\n"),
+        # Keys above the tables would change what is measured; a table for `bench` says so on purpose.
+        (
+            FILMS + 'profile = "large"\n[bench]\nlimit = "three"',
+            {},
+            ("bench", "tiny", "--out", "runs"),
+            2,
+            "[bench] limit must be a whole number, not a string",
+        ),
+        ("broken", {"ATC_CONFIG": "other.toml"}, CHECK, 0, ""),
+        ("broken", {"ATC_CONFIG": os.devnull}, CHECK, 2, "Missing option '--api'"),
+        ("broken", {"ATC_CONFIG": "nowhere.toml"}, CHECK, 2, "ATC_CONFIG names nowhere.toml, which is no file"),
+    ],
+)
+def test_where_an_option_comes_from(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: str,
+    environment: dict[str, str],
+    command: tuple[str, ...],
+    code: int,
+    text: str,
+) -> None:
+    """The command line comes first, then the environment, then the file: the table of the command, then the keys above
+    all tables, of each command that has the option. ATC_CONFIG names another file, or none."""
+    (project / "atc.toml").write_text(settings)
+    (project / "other.toml").write_text(FILMS)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    result = atc(*command)
+
+    assert (result.exit_code, text in result.output) == (code, True), result.output
 
 
 @pytest.mark.parametrize(("home", "text"), [("", 'api = "films.yaml"'), ("user", "broken")])
@@ -64,48 +105,6 @@ def test_the_file_above_is_found(project: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(project / "user" / "work")
 
     assert atc("check", "../../program.py", *(("--api", "../../films.yaml") if home else ())).exit_code == 0
-
-
-def test_command_line_environment_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An option of the command line comes first, then the environment, then the file."""
-    (project / "atc.toml").write_text('api = "films.yaml"\nmodel = "replay:file.jsonl"\n')
-    ask = ("solve", "Which film is the latest?", "--simulate")
-
-    assert "file.jsonl" in atc(*ask).stderr
-    monkeypatch.setenv("ATC_MODEL", "replay:environment.jsonl")
-    assert "environment.jsonl" in atc(*ask).stderr
-    assert "flag.jsonl" in atc(*ask, "--model", "replay:flag.jsonl").stderr
-    monkeypatch.setenv("ATC_CHECK_API", "missing.yaml")
-    assert "missing.yaml" in atc("check", "program.py").stderr
-    assert atc("check", "program.py", "--api", "films.yaml").exit_code == 0
-
-
-def test_a_table_comes_before_the_keys_above(project: Path) -> None:
-    """[check] is of `atc check` alone."""
-    (project / "atc.toml").write_text('api = "films.yaml"\n[check]\napi = "missing.yaml"\n')
-
-    assert "missing.yaml" in atc("check", "program.py").stderr
-    assert atc("run", "program.py", "--simulate").exit_code == 0
-
-
-def test_a_benchmark_reads_its_own_table_alone(project: Path) -> None:
-    """Keys above the tables would change what is measured; a table for `bench` says so on purpose."""
-    (project / "atc.toml").write_text('api = "films.yaml"\nprofile = "large"\n[bench]\nlimit = "three"\n')
-
-    assert "[bench] limit must be a whole number, not a string" in atc("bench", "tiny", "--out", "runs").stderr
-
-
-def test_the_file_is_named_by_the_environment(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ATC_CONFIG names another file; one that is not there is an error, and /dev/null is none."""
-    (project / "atc.toml").write_text("broken")
-    (project / "other.toml").write_text('api = "films.yaml"\n')
-
-    monkeypatch.setenv("ATC_CONFIG", "other.toml")
-    assert atc("check", "program.py").exit_code == 0
-    monkeypatch.setenv("ATC_CONFIG", os.devnull)
-    assert "Missing option '--api'" in atc("check", "program.py").stderr
-    monkeypatch.setenv("ATC_CONFIG", "nowhere.toml")
-    assert "ATC_CONFIG names nowhere.toml, which is no file" in atc("check", "program.py").stderr
 
 
 @pytest.mark.parametrize(
