@@ -23,6 +23,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
+from atc.apps.cli import main
 from atc.files import write_json
 from tests.local_api import Answer, LocalAPI, Received
 
@@ -162,11 +165,10 @@ def environment(url: str, folder: Path) -> dict[str, str]:
 
 
 def ours(arguments: Sequence[object], out: Path, env: dict[str, str]) -> dict[str, Any]:
-    """`atc eval … --compat --json` in a process of its own: its summary."""
-    command = [sys.executable, "-c", "from atc.apps.cli import main; main()", "eval", *map(str, arguments)]
+    """`atc eval … --compat --json`: its summary."""
     options = ["--judge", "openai:m", "--compat", "--json", "--workers", "4", "--out", str(out)]
-    done = subprocess.run([*command, *options], env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
+    done = CliRunner().invoke(main, ["eval", *map(str, arguments), *options], env=env)
+    if done.exit_code:
         raise SystemExit(done.stderr)
     return dict(json.loads(done.stdout))
 

@@ -9,6 +9,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import render, render_full
 from protocols.samples import sample
 from protocols.text.prose import estimate
+from tests.protocols.documents.samples import document
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +52,7 @@ def test_a_list_may_hold_itself() -> None:
     """A value that is a text or a list of such values is written down to the list."""
     value = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/components/schemas/Value"}}]}
     result = {"type": "object", "properties": {"value": {"$ref": "#/components/schemas/Value"}}}
-    operation = {"responses": {"200": {"description": "", "content": {"application/json": {"schema": result}}}}}
-    document = {
-        "openapi": "3.1.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": {"/values": {"get": operation}},
-        "components": {"schemas": {"Value": value}},
-    }
-    protocol = load(document)
+    protocol = load(document(result, schemas={"Value": value}, place="get /values"))
 
     assert render(protocol.tools, ProtocolGraph(protocol)) == "GET_values()\n  -> {value:[any]}"
 
@@ -78,9 +72,22 @@ def test_a_required_argument_that_no_call_provides_has_its_example() -> None:
         {"name": "page", "in": "query", "schema": {"type": "integer", "example": 2}},
         {"name": "text", "in": "query", "required": True, "schema": {"type": "string", "example": "x" * 50}},
     ]
-    operation = {"parameters": parameters, "responses": {"200": {"description": ""}}}
-    protocol = load(
-        {"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {"/clubs": {"get": operation}}}
-    )
+    protocol = load(document(parameters=parameters, place="get /clubs"))
 
     assert '  e.g. kind="verein"\n' in f"{render(protocol.tools, ProtocolGraph(protocol))}\n"
+
+
+def test_a_schema_that_allows_itself() -> None:
+    """A pet is a cat or a dog, and a cat is a pet and more: the usual way to write a base class."""
+    pet, cat, dog = ({"$ref": f"#/components/schemas/{name}"} for name in ("Pet", "Cat", "Dog"))
+    schemas = {
+        "Pet": {"oneOf": [cat, dog]},
+        "Cat": {"allOf": [pet, {"properties": {"lives": {"type": "integer"}}}]},
+        "Dog": {"type": "object", "properties": {"barks": {"type": "boolean"}}},
+    }
+    protocol = load(document(pet, schemas=schemas))
+
+    text = render(protocol.tools, ProtocolGraph(protocol))
+
+    assert "lives:int" in text
+    assert "barks:bool" in text

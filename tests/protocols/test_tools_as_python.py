@@ -14,6 +14,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import documentation
 from protocols.samples import sample
 from protocols.text.prose import estimate, first_sentence, plain, sentences
+from tests.protocols.documents.samples import document, query
 
 RECORD = {
     "type": "object",
@@ -28,26 +29,32 @@ RECORD = {
 }
 
 
-def described(operation: dict[str, Any], method: str = "get", path: str = "/zones", **options: Any) -> str:
+def described(schema: object = None, place: str = "get /zones", *, body: object = None, **operation: Any) -> str:
     """The text of a document with one operation."""
-    operation = {"responses": {"200": {"description": ""}}, **operation}
-    document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {path: {method: operation}}}
-    protocol = load(document)
-    return documentation(protocol.tools, ProtocolGraph(protocol), **options)
+    return text_of(document(schema, body=body, place=place, **operation))
 
 
-def query(name: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"parameters": [{"name": name, "in": "query", "schema": schema, **more}]}
+def text_of(source: dict[str, Any]) -> str:
+    protocol = load(source)
+    return documentation(protocol.tools, ProtocolGraph(protocol))
+
+
+def in_body(name: str, schema: object) -> dict[str, Any]:
+    """A body with one key."""
+    return {"type": "object", "properties": {name: schema}}
+
+
+def listing(*pages: tuple[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """A document whose operations return pages, by their nouns."""
+    paths = {f"/{noun}s": document(page, **more)["paths"]["/a"] for noun, page in pages}
+    return document() | {"paths": paths}
 
 
 @pytest.mark.parametrize("name", ["true", "none", "t", "literal", "typed_dict"])
 def test_a_named_enumeration_takes_no_name_of_python(name: str) -> None:
     """It gets a number."""
     values = [f"a_rather_long_value_{number}" for number in range(9)]
-    body = {"type": "object", "properties": {name: {"enum": values}}}
-    text = described(
-        {**query(name, {"enum": values}), "requestBody": {"content": {"application/json": {"schema": body}}}}, "post"
-    )
+    text = described(None, "post /zones", body=in_body(name, {"enum": values}), **query(name, {"enum": values}))
 
     alias = text.partition(" = ")[0]
     assert alias == {"typed_dict": "TypedDict"}.get(name, name.capitalize()) + "1"
@@ -82,8 +89,7 @@ def test_real_documents_are_python(data: Path, name: str) -> None:
 
 def test_a_nested_body_is_whole() -> None:
     """What is required in the objects of a list is told, with all values of an enumeration."""
-    body = {"type": "object", "properties": {"rrsets": {"type": "array", "items": RECORD}}}
-    text = described({"requestBody": {"content": {"application/json": {"schema": body}}}}, "patch")
+    text = described(None, "patch /zones", body=in_body("rrsets", {"type": "array", "items": RECORD}))
 
     assert 'Rrset = TypedDict("Rrset", {' in text
     assert '    "changetype": Literal["REPLACE", "DELETE"],' in text
@@ -95,12 +101,12 @@ def test_a_nested_body_is_whole() -> None:
 def test_values_of_a_list_are_told() -> None:
     listed = {"type": "array", "items": {"type": "string", "enum": ["open", "closed"]}}
 
-    assert 'state: list[Literal["open", "closed"]] = ...' in described(query("state", listed))
+    assert 'state: list[Literal["open", "closed"]] = ...' in described(**query("state", listed))
 
 
 def test_an_enumeration_too_long_to_read_says_so() -> None:
     """3,000 values: the first ones, and how many there are."""
-    text = described(query("currency", {"type": "string", "enum": [f"C{n:04}" for n in range(3000)]}))
+    text = described(**query("currency", {"type": "string", "enum": [f"C{n:04}" for n in range(3000)]}))
 
     assert "currency: str = ..." in text
     assert 'One of 3,000 values: "C0000", "C0001"' in text
@@ -111,7 +117,7 @@ def test_an_enumeration_too_long_to_read_says_so() -> None:
 def test_what_an_argument_may_be_is_told() -> None:
     """Its default, limits and description, word for word."""
     schema = {"type": "integer", "default": 20, "minimum": 1, "maximum": 50}
-    text = described(query("limit", schema, description="How many come at most (e.g. 20)."))
+    text = described(**query("limit", schema, description="How many come at most (e.g. 20)."))
 
     assert "limit: int = 20" in text
     assert "limit: How many come at most (e.g. 20). 1 to 50" in text
@@ -120,7 +126,7 @@ def test_what_an_argument_may_be_is_told() -> None:
 def test_a_description_of_a_whole_page_is_cut_at_a_sentence_and_says_so() -> None:
     """40,000 characters of HTML."""
     page = "<h1>Zones</h1><p>Lists the zones of a server. " + "<b>Read</b> this first. " * 2000 + "</p>"
-    text = described({"description": page})
+    text = described(description=page)
 
     assert '"""Zones Lists the zones of a server. Read this first.' in text
     assert "<" not in text.replace("->", "")
@@ -130,17 +136,11 @@ def test_a_description_of_a_whole_page_is_cut_at_a_sentence_and_says_so() -> Non
 
 def test_equal_pages_are_one_class_of_their_items() -> None:
     """Lists that differ in their items alone are written down once."""
-    paths = {}
+    pages = []
     for noun in ("zone", "key"):
-        item = {"type": "object", "properties": {noun: {"type": "string"}}}
-        page = {
-            "type": "object",
-            "properties": {"next": {"type": "string"}, "items": {"type": "array", "items": item}},
-        }
-        content = {"application/json": {"schema": page}}
-        paths[f"/{noun}s"] = {"get": {"responses": {"200": {"description": "", "content": content}}}}
-    protocol = load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths})
-    text = documentation(protocol.tools, ProtocolGraph(protocol))
+        listed = {"type": "array", "items": in_body(noun, {"type": "string"})}
+        pages.append((noun, {"type": "object", "properties": {"next": {"type": "string"}, "items": listed}}))
+    text = text_of(listing(*pages))
 
     assert "class Page[T](TypedDict):\n    next: str\n    items: list[T]" in text
     assert "def GET_zones() -> Page[Zone]" in text
@@ -195,16 +195,8 @@ def test_schemas_that_refer_to_one_another_end() -> None:
     schemas["List"] = {"type": "array", "items": {"$ref": "#/components/schemas/List"}}
     paths = {}
     for name in ("S0", "Map", "List"):
-        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
-        paths[f"/{name}"] = {"get": {"responses": {"200": {"description": "", "content": content}}}}
-    document = {
-        "openapi": "3.1.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": paths,
-        "components": {"schemas": schemas},
-    }
-    protocol = load(document)
-    text = documentation(protocol.tools, ProtocolGraph(protocol))
+        paths |= document({"$ref": f"#/components/schemas/{name}"}, place=f"get /{name}")["paths"]
+    text = text_of(document(schemas=schemas) | {"paths": paths})
 
     ast.parse(text)
     assert text.count("class ") <= 12 * 6
@@ -214,28 +206,26 @@ def test_schemas_that_refer_to_one_another_end() -> None:
 
 @pytest.mark.parametrize("end", ['He says "hi"', "A path such as C:\\", 'Three """ quotes'])
 def test_a_description_stays_in_its_docstring(end: str) -> None:
-    ast.parse(described({"description": end}))
+    ast.parse(described(description=end))
 
 
 def test_a_pattern_stays_on_its_line() -> None:
     """What a document says becomes no code of the text."""
-    text = described(query("q", {"type": "string", "pattern": "a\ndef evil(): ..."}))
+    text = described(**query("q", {"type": "string", "pattern": "a\ndef evil(): ..."}))
 
     assert [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)] == ["GET_zones"]
 
 
 def test_values_are_told_as_they_are() -> None:
     """A value that is called like a class is no class, and a list of a page of things no other one."""
-    listed = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}
-    paths = {}
-    for noun in ("thing", "part"):
-        page = {"type": "object", "properties": {"next": {"type": "string"}, f"{noun}s": listed}}
-        operation = query("kind", {"type": "string", "enum": ["ThingPage", "other"]})
-        response = {"description": "", "content": {"application/json": {"schema": page}}}
-        paths[f"/{noun}s"] = {"get": {**operation, "responses": {"200": response}}}
-    protocol = load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths})
+    listed = {"type": "array", "items": in_body("id", {"type": "string"})}
+    pages = [
+        (noun, {"type": "object", "properties": {"next": {"type": "string"}, f"{noun}s": listed}})
+        for noun in ("thing", "part")
+    ]
+    text = text_of(listing(*pages, **query("kind", {"type": "string", "enum": ["ThingPage", "other"]})))
 
-    assert documentation(protocol.tools, ProtocolGraph(protocol)).count('Literal["ThingPage", "other"]') == 2
+    assert text.count('Literal["ThingPage", "other"]') == 2
 
 
 def test_members_have_their_values_and_limits() -> None:
@@ -245,8 +235,7 @@ def test_members_have_their_values_and_limits() -> None:
         "count": {"type": "integer", "minimum": 1, "maximum": 9},
     }
     listed = {"type": "array", "items": {"type": "object", "properties": properties}}
-    body = {"type": "object", "properties": {"lines": listed}}
-    text = described({"requestBody": {"content": {"application/json": {"schema": body}}}}, "post")
+    text = described(None, "post /zones", body=in_body("lines", listed))
 
     assert {"class Line(TypedDict, total=False):", "    count: int  # 1 to 9"} <= {*text.splitlines()}
     assert 'One of 180 values: "currency 000"' in text
@@ -255,7 +244,7 @@ def test_members_have_their_values_and_limits() -> None:
 
 def test_few_long_values_are_counted_right() -> None:
     """Values that fill a page by themselves: the first, and how many there are besides."""
-    text = described(query("q", {"type": "string", "enum": ["a" * 1200, "b", "c"]}))
+    text = described(**query("q", {"type": "string", "enum": ["a" * 1200, "b", "c"]}))
 
     assert "One of 3 values:" in text
     assert "and 2 others" in text
@@ -266,13 +255,12 @@ def test_one_of_several_types_is_each_of_them() -> None:
     """A text or one of two objects."""
     objects = [{"type": "object", "properties": {key: {"type": "string"}}} for key in ("left", "right")]
     schema = {"anyOf": [{"type": "string"}, *objects]}
-    content = {"application/json": {"schema": schema}}
 
-    assert "-> str | " in described({"responses": {"200": {"description": "", "content": content}}})
+    assert "-> str | " in described(schema)
 
 
 def test_a_summary_is_there_where_a_first_sentence_is_too_long() -> None:
-    text = described({"summary": "List zones", "description": "List zones " + "and more " * 200})
+    text = described(summary="List zones", description="List zones " + "and more " * 200)
 
     assert '"""List zones and more' in text
     assert "more characters]" in text
@@ -285,18 +273,8 @@ def test_classes_have_the_names_of_the_document() -> None:
         "type": "object",
         "properties": {"author": pair, "genres": {"type": "array", "items": pair | {"title": "g"}}},
     }
-    answer = {
-        "200": {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/B"}}}}
-    }
-    document = {
-        "openapi": "3.1.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": {"/things": {"get": {"responses": answer}}},
-        "components": {"schemas": {"B": {"$ref": "#/components/schemas/paperback_book"}, "paperback_book": book}},
-    }
-    protocol = load(document)
-
-    text = documentation(protocol.tools, ProtocolGraph(protocol))
+    schemas = {"B": {"$ref": "#/components/schemas/paperback_book"}, "paperback_book": book}
+    text = text_of(document({"$ref": "#/components/schemas/B"}, schemas=schemas, place="get /things"))
 
     assert re.findall(r"^class (\w+)", text, re.MULTILINE) == ["Author", "Genre", "PaperbackBook"]
     assert "def GET_things() -> PaperbackBook" in text
@@ -305,16 +283,14 @@ def test_classes_have_the_names_of_the_document() -> None:
 def test_an_enumeration_with_null_says_so_once() -> None:
     schema = {"type": ["string", "null"], "enum": ["a", None]}
 
-    assert 'x: Literal["a", None] = ...' in described(query("x", schema))
+    assert 'x: Literal["a", None] = ...' in described(**query("x", schema))
 
 
 def test_what_is_taken_and_returned_is_one_class() -> None:
     """With the limits of what is taken; a key that may be left out there may be missing in a reply, too."""
     lifetime = {"type": "integer", "maximum": 9}
     zone = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "ttl": lifetime}}
-    whole = {"type": "object", "properties": {"zone": zone}}
-    content = {"content": {"application/json": {"schema": whole}}}
-    text = described({"requestBody": content, "responses": {"200": {"description": ""} | content}}, "put")
+    text = described(in_body("zone", zone), "put /zones", body=in_body("zone", zone))
 
     assert "class Zone(TypedDict):\n    name: str\n    ttl: NotRequired[int]  # At most 9\n" in text
     assert text.count("(TypedDict") == 2

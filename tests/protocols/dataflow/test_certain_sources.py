@@ -9,6 +9,7 @@ import pytest
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.sources import certain_source
+from tests.protocols.documents.samples import content, document
 
 
 def things(*keys: str, wrapper: str = "data") -> dict[str, Any]:
@@ -91,14 +92,14 @@ def graph() -> ProtocolGraph:
             "responses": {"200": {"description": ""}},
         }
         if schema is not None:
-            operation["responses"]["200"]["content"] = {"application/json": {"schema": schema}}
+            operation["responses"]["200"] |= content(schema)
         if argument:
             kind = {"type": "array", "items": TEXT} if argument.endswith("s") else TEXT
             described = {**kind, "description": DESCRIPTIONS.get(argument, "")}
             body = {"type": "object", "properties": {argument: described}}
-            operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
+            operation["requestBody"] = content(body)
         paths.setdefault(path, {})[method] = operation
-    return ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}))
+    return ProtocolGraph(load(document() | {"paths": paths}))
 
 
 @pytest.mark.parametrize(
@@ -167,13 +168,10 @@ def test_a_source_that_is_not_offered_is_not_told(graph: ProtocolGraph) -> None:
 @pytest.mark.parametrize("wrapper", ["topics", "_"])
 def test_paths_may_end_in_the_form_of_their_replies(wrapper: str) -> None:
     """`/topics/{id}.json` selects from `/topics.json`; the key of the list may be no word at all."""
-    listed = {"200": {"description": "", "content": {"application/json": {"schema": things("id", wrapper=wrapper)}}}}
+    paths = document(things("id", wrapper=wrapper), place="get /topics.json")["paths"]
     parameter = {"name": "id", "in": "path", "required": True, "schema": TEXT}
-    paths = {
-        "/topics.json": {"get": {"responses": listed}},
-        "/topics/{id}.json": {"get": {"parameters": [parameter], "responses": {"200": {"description": ""}}}},
-    }
-    graph = ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}))
+    paths |= document(parameters=[parameter], place="get /topics/{id}.json")["paths"]
+    graph = ProtocolGraph(load(document() | {"paths": paths}))
     certain = certain_source(graph, graph.protocol.tools[1].name, "id")
 
     assert certain is not None

@@ -9,13 +9,11 @@ import pytest
 
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
+from tests.protocols.documents.samples import content
 
 
 def workshop() -> dict[str, object]:
     """A bicycle workshop that says uuid, ref and camelCase, and gives identifiers in headers and links."""
-
-    def answer(schema: Mapping[str, object], **extra: object) -> dict[str, object]:
-        return {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}, **extra}}
 
     def objects(**properties: str) -> dict[str, object]:
         return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
@@ -23,58 +21,48 @@ def workshop() -> dict[str, object]:
     def listed(schema: Mapping[str, object]) -> dict[str, object]:
         return {"type": "object", "properties": {"data": {"type": "array", "items": schema}}}
 
-    def needs(*names: str, where: str = "path") -> list[dict[str, object]]:
-        return [{"name": name, "in": where, "required": True, "schema": {"type": "string"}} for name in names]
+    def get(schema: object, *names: str, where: str = "path") -> dict[str, object]:
+        needed = [{"name": name, "in": where, "required": True, "schema": {"type": "string"}} for name in names]
+        return {"get": {"parameters": needed, "responses": {"200": {"description": "ok", **content(schema)}}}}
 
     bike = objects(uuid="string", modelName="string", frameSize="integer")
     mechanic = objects(ref="string", fullName="string", hourlyRate="number")
-    repair = {
-        "type": "object",
-        "properties": {
-            "repairRef": {"type": "string"},
-            "note": {"type": "string"},
-            "assignedMechanic": mechanic,
-            "links": {"type": "object", "properties": {"invoice": {"type": "string", "format": "uri"}}},
-        },
-    }
+    repair = objects(repairRef="string", note="string")
+    links = {"type": "object", "properties": {"invoice": {"type": "string", "format": "uri"}}}
+    repair["properties"] |= {"assignedMechanic": mechanic, "links": links}  # type: ignore[operator]
+    made = {"description": "made", "headers": {"X-Pickup-Id": {"schema": {"type": "string"}}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Workshop", "version": "1"},
         "servers": [{"url": "https://workshop.test/api"}],
         "paths": {
-            "/bikes": {"get": {"parameters": needs("ownerName", where="query"), "responses": answer(listed(bike))}},
-            "/bikes/{bikeUuid}": {"get": {"parameters": needs("bikeUuid"), "responses": answer(bike)}},
-            "/bikes/{bikeUuid}/repairs": {
-                "get": {"parameters": needs("bikeUuid"), "responses": answer(listed(repair))}
-            },
-            "/mechanics": {"get": {"responses": answer({"type": "array", "items": mechanic})}},
-            "/mechanics/{ref}/schedule": {
-                "get": {"parameters": needs("ref"), "responses": answer(listed(objects(day="string", hours="number")))}
-            },
-            "/repairs/{repairRef}": {"get": {"parameters": needs("repairRef"), "responses": answer(repair)}},
-            "/invoices/{invoiceId}": {
-                "get": {"parameters": needs("invoiceId"), "responses": answer(objects(total="number", paid="boolean"))}
-            },
-            "/pickups": {
-                "post": {
-                    "requestBody": {"content": {"application/json": {"schema": objects(day="string")}}},
-                    "responses": {
-                        "201": {"description": "made", "headers": {"X-Pickup-Id": {"schema": {"type": "string"}}}}
-                    },
-                }
-            },
-            "/pickups/{pickupId}": {
-                "get": {"parameters": needs("pickupId"), "responses": answer(objects(day="string", done="boolean"))}
-            },
+            "/bikes": get(listed(bike), "ownerName", where="query"),
+            "/bikes/{bikeUuid}": get(bike, "bikeUuid"),
+            "/bikes/{bikeUuid}/repairs": get(listed(repair), "bikeUuid"),
+            "/mechanics": get({"type": "array", "items": mechanic}),
+            "/mechanics/{ref}/schedule": get(listed(objects(day="string", hours="number")), "ref"),
+            "/repairs/{repairRef}": get(repair, "repairRef"),
+            "/invoices/{invoiceId}": get(objects(total="number", paid="boolean"), "invoiceId"),
+            "/pickups": {"post": {"requestBody": content(objects(day="string")), "responses": {"201": made}}},
+            "/pickups/{pickupId}": get(objects(day="string", done="boolean"), "pickupId"),
         },
     }
+
+
+@pytest.fixture(scope="module")
+def tmdb(data: Path) -> ProtocolGraph:
+    return ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
+
+
+@pytest.fixture(scope="module")
+def spotify(data: Path) -> ProtocolGraph:
+    return ProtocolGraph(load(data / "restbench" / "spotify_oas.json"))
 
 
 @pytest.mark.parametrize(
     ("tool", "argument", "hint"),
     [
         ("GET_bikes_bikeUuid", "bikeUuid", 'GET_bikes(ownerName=…)["data"][0]["uuid"]'),
-        ("GET_bikes_bikeUuid_repairs", "bikeUuid", 'GET_bikes(ownerName=…)["data"][0]["uuid"]'),
         ("GET_mechanics_ref_schedule", "ref", 'GET_mechanics()[0]["ref"]'),
         ("GET_repairs_repairRef", "repairRef", 'GET_bikes_bikeUuid_repairs(bikeUuid=…)["data"][0]["repairRef"]'),
         (
@@ -99,8 +87,7 @@ def test_a_search_by_words_comes_before_one_by_filters() -> None:
         parameters = [
             {"name": name, "in": where, "required": where == "path", "schema": {"type": "string"}} for name in names
         ]
-        content = {"application/json": {"schema": schema}}
-        return {"get": {"parameters": parameters, "responses": {"200": {"description": "ok", "content": content}}}}
+        return {"get": {"parameters": parameters, "responses": {"200": {"description": "ok", **content(schema)}}}}
 
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "string"}}}}
     paths = {
@@ -118,23 +105,18 @@ def test_a_search_by_words_comes_before_one_by_filters() -> None:
 @pytest.mark.parametrize(
     ("tool", "argument", "first"),
     [
-        ("GET_person_person_id_movie_credits", "person_id", ("GET_search_person", ("results", 0, "id"))),
         ("GET_person_person_id", "person_id", ("GET_search_person", ("results", 0, "id"))),
         ("GET_movie_movie_id", "movie_id", ("GET_search_movie", ("results", 0, "id"))),
-        ("GET_movie_movie_id_credits", "movie_id", ("GET_search_movie", ("results", 0, "id"))),
         ("GET_tv_tv_id", "tv_id", ("GET_search_tv", ("results", 0, "id"))),
-        ("GET_tv_tv_id_season_season_number", "tv_id", ("GET_search_tv", ("results", 0, "id"))),
         ("GET_company_company_id", "company_id", ("GET_search_company", ("results", 0, "id"))),
         ("GET_collection_collection_id", "collection_id", ("GET_search_collection", ("results", 0, "id"))),
         ("GET_network_network_id", "network_id", ("GET_tv_tv_id", ("networks", 0, "id"))),
         ("GET_review_review_id", "review_id", ("GET_movie_movie_id_reviews", ("results", 0, "id"))),
     ],
 )
-def test_tmdb(data: Path, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
+def test_tmdb(tmdb: ProtocolGraph, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
     """Every identifier of TMDB comes first from the search for its kind, or from the field that holds it."""
-    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
-
-    source = graph.providers(tool, argument)[0]
+    source = tmdb.providers(tool, argument)[0]
 
     assert (source.tool, source.path) == first
 
@@ -143,26 +125,19 @@ def test_tmdb(data: Path, tool: str, argument: str, first: tuple[str, tuple[str 
     ("tool", "argument", "first"),
     [
         ("GET_albums_id", "id", ("GET_search", ("albums", "items", 0, "id"))),
-        ("GET_albums_id_tracks", "id", ("GET_search", ("albums", "items", 0, "id"))),
         ("GET_artists_id", "id", ("GET_search", ("artists", "items", 0, "id"))),
-        ("GET_artists_id_top_tracks", "id", ("GET_search", ("artists", "items", 0, "id"))),
         ("GET_tracks_id", "id", ("GET_search", ("tracks", "items", 0, "id"))),
         ("GET_playlists_playlist_id", "playlist_id", ("GET_me_playlists", ("items", 0, "id"))),
-        ("POST_playlists_playlist_id_tracks", "playlist_id", ("GET_me_playlists", ("items", 0, "id"))),
         ("POST_users_user_id_playlists", "user_id", ("GET_me", ("id",))),
     ],
 )
-def test_spotify(data: Path, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
+def test_spotify(spotify: ProtocolGraph, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
     """Where every parameter is called id, the path says of what."""
-    graph = ProtocolGraph(load(data / "restbench" / "spotify_oas.json"))
-
-    source = graph.providers(tool, argument)[0]
+    source = spotify.providers(tool, argument)[0]
 
     assert (source.tool, source.path) == first
 
 
-def test_closure_brings_the_whole_chain(data: Path) -> None:
+def test_closure_brings_the_whole_chain(tmdb: ProtocolGraph) -> None:
     """A network's page needs a network, which needs a show, which needs a search: all come along, each once."""
-    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
-
-    assert graph.closure(["GET_network_network_id"]) == ("GET_network_network_id", "GET_tv_tv_id", "GET_search_tv")
+    assert tmdb.closure(["GET_network_network_id"]) == ("GET_network_network_id", "GET_tv_tv_id", "GET_search_tv")
