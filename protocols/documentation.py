@@ -88,22 +88,17 @@ class _Detail:
     optional: bool = True
 
 
-_ALL_BUT_TYPES = (
-    "examples",
-    "descriptions of fields",
-    "fields of inner objects",
-    "descriptions of optional arguments",
+_TAKEN = ("examples", "descriptions of fields", "fields of inner objects", "descriptions of optional arguments")
+_STEPS = (
+    (_Detail(), 0),
+    (_Detail(False), 1),
+    (_Detail(False, False), 2),
+    (_Detail(False, False, 2), 3),
+    (_Detail(False, False, 1), 3),
+    (_Detail(False, False, 1, False), 4),
+    (_Detail(False, False, 0, False), 4),
 )
-_STEPS: tuple[tuple[_Detail, tuple[str, ...]], ...] = (
-    (_Detail(), ()),
-    (_Detail(False), ("examples",)),
-    (_Detail(False, False), ("examples", "descriptions of fields")),
-    (_Detail(False, False, 2), ("examples", "descriptions of fields", "fields of inner objects")),
-    (_Detail(False, False, 1), ("examples", "descriptions of fields", "fields of inner objects")),
-    (_Detail(False, False, 1, False), _ALL_BUT_TYPES),
-    (_Detail(False, False, 0, False), _ALL_BUT_TYPES),
-)
-"""What is written, from all to least, each with what is left out by then."""
+"""What is written, from all to least, each with how much of `_TAKEN` is left out by then."""
 
 
 def documentation(
@@ -131,7 +126,8 @@ def documentation(
     listed = list(tools)
     described = [tool for tool in listed if details is None or tool.name in details]
     among = sources if sources is not None else [tool.name for tool in listed]
-    for detail, taken in _STEPS:
+    for detail, steps in _STEPS:
+        taken = _TAKEN[:steps]
         text = _text(listed, described, graph, detail, among, taken)
         if budget is None or count(text) <= budget:
             return text
@@ -286,12 +282,11 @@ class _Objects:
         same = (frozenset((m.key, m.type) for m in members), noun if len(members) <= _FEW_MEMBERS else "")
         if equal := self._names.get(same):
             # What is taken and returned is one class, with all that is said of either.
-            pairs = zip(sorted(self.classes[equal], key=_key), sorted(members, key=_key), strict=True)
-            both = {
-                a.key: replace(max(a, b, key=lambda m: len(m.note)), optional=a.optional or b.optional)
-                for a, b in pairs
-            }
-            self.classes[equal] = tuple(both[m.key] for m in self.classes[equal])
+            others = {member.key: member for member in members}
+            self.classes[equal] = tuple(
+                replace(max(m, others[m.key], key=lambda m: len(m.note)), optional=m.optional or others[m.key].optional)
+                for m in self.classes[equal]
+            )
             return equal, ""
         self._names[same] = name
         self.classes[name] = tuple(members)
@@ -318,12 +313,6 @@ class _Objects:
                 named[name] = f"{page}[{item}]"
             classes = {f"{page}[T]": first[page_members], **classes}
         pattern = re.compile(rf"{_LITERAL.pattern}|\b(?P<name>{'|'.join(named)})\b")
-
-        def general(text: str) -> str:
-            return (
-                pattern.sub(lambda match: named[match["name"]] if match["name"] else match[0], text) if named else text
-            )
-
         arguments = [(match[1], match[2]) for head, _ in functions for match in _ARGUMENT.finditer(head)]
         members_of = [(m.key, m.type) for members in classes.values() for m in members]
         literals = self._named_literals([*arguments, *members_of], classes)
@@ -331,7 +320,9 @@ class _Objects:
         def written(text: str) -> str:
             for literal, name in literals.items():
                 text = text.replace(literal, name)
-            return general(text)
+            if not named:
+                return text
+            return pattern.sub(lambda match: named[match["name"]] if match["name"] else match[0], text)
 
         typed = {name: [replace(m, type=written(m.type)) for m in members] for name, members in classes.items()}
         return [
@@ -387,10 +378,6 @@ def _camel(name: str) -> str:
     parts = words(name)
     camel = "".join(part.capitalize() for part in (*parts[:-1], singular(parts[-1]))) if parts else "Item"
     return camel if camel.isidentifier() else f"Item{camel}"
-
-
-def _key(member: _Member) -> str:
-    return member.key
 
 
 def _class(name: str, members: Sequence[_Member]) -> str:
@@ -535,9 +522,8 @@ def _limits(schema: Schema) -> str:
     for word, unit in (("maxLength", "characters"), ("maxItems", "items")):
         texts += [f"at most {schema[word]} {unit}"] if word in schema else []
     texts += [f"matches {unfenced(json.dumps(schema['pattern']))}"] if "pattern" in schema else []
-    texts += (
-        [f"format {schema['format']}"] if schema.get("format") in ("date", "date-time", "time", "uuid", "email") else []
-    )
+    if schema.get("format") in ("date", "date-time", "time", "uuid", "email"):
+        texts.append(f"format {schema['format']}")
     return ", ".join(texts).capitalize() if texts and not texts[0].startswith("matches") else ", ".join(texts)
 
 
@@ -560,9 +546,6 @@ def _line(tool: Tool) -> str:
     """A tool in a line: its required arguments by name, and what it does if that is one short sentence."""
     text = sentences(plain(tool.summary or tool.description), _MOST_LINE)
     required = [p.argument for p in tool.arguments if p.required]
-    usage = (
-        tool.function.typed_usage
-        if tool.function is not None
-        else f"{tool.name}({', '.join([*required, *(['…'] if len(required) < len(tool.arguments) else [])])})"
-    )
+    required += ["…"] if len(required) < len(tool.arguments) else []
+    usage = tool.function.typed_usage if tool.function is not None else f"{tool.name}({', '.join(required)})"
     return f"{usage}  # {text}" if text else usage

@@ -431,10 +431,9 @@ class ProtocolGraph:
             certainty = 2.0 if is_link else certainty
             if certainty <= 0:
                 continue
+            score = certainty + self._reachability(tool, reference, bool(field.container))
             wrappers = self._wrappers(tool) | {reference.noun}
-            score = (
-                certainty + self._reachability(tool, reference, bool(field.container)) - _depth_cost(field, wrappers)
-            )
+            score -= sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)
             if field.expanded:
                 score -= _EXPANSION_COST
             if kind and field_type and kind != field_type and {kind, field_type} != {"integer", "number"}:
@@ -481,12 +480,9 @@ class ProtocolGraph:
             and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
         )
 
-    def _is_collection_path(self, tool: Tool) -> bool:
-        """True if single items have a path right below a tool's path: `/films` of `/films/{id}`."""
-        return tool.path.rstrip("/") in self._collection_paths
-
     @cached_property
     def _collection_paths(self) -> frozenset[str]:
+        """The paths right below which single items have theirs: `/films` of `/films/{id}`."""
         paths = [tool.path.rstrip("/") for tool in self.protocol.tools]
         return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
 
@@ -519,7 +515,7 @@ class ProtocolGraph:
             anything = (
                 not searches
                 and len(filters) > _MANY_FILTERS
-                and not (last == reference.noun and self._is_collection_path(tool))
+                and not (last == reference.noun and tool.path.rstrip("/") in self._collection_paths)
             )
             score += 1.25 * searches - 3.5 * anything
         elif all(required_reference is None for required_reference in required_references):
@@ -557,8 +553,3 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
         if 0 < len(value_nouns) <= 3:
             return value_nouns
     return set()
-
-
-def _depth_cost(field: ResponseField, wrappers: Collection[str]) -> float:
-    """The cost of each object or list around a field, wrappers less."""
-    return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)

@@ -63,7 +63,7 @@ def identifier_reference(
             return None
         noun = parts[-2] if len(parts) > 1 else owner
         if not in_path and parts[-1] in _UNAMBIGUOUS_ATTRIBUTES and (not noun or noun not in path_nouns):
-            noun = _described_noun(parameter, path_nouns) or noun
+            noun = _described_noun(parameter, parts[-1], path_nouns) or noun
             literals = literals_of(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
         return IdentifierReference(noun, parts[-1]) if noun else None
@@ -95,7 +95,7 @@ def _description(parameter: Parameter) -> str:
     return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
 
 
-def _described_noun(parameter: Parameter, path_nouns: Collection[str]) -> str:
+def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
     """The noun in an example value (`shop:film:42`) or the description (`the film ids`); empty for none."""
     examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
     for example in examples:
@@ -106,6 +106,9 @@ def _described_noun(parameter: Parameter, path_nouns: Collection[str]) -> str:
                 if matching:
                     return matching[-1]
     text = _description(parameter)
+    for word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
+        if singular(word.lower()) in path_nouns:
+            return singular(word.lower())
     # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
     own = noun_of_identifier(parameter.name)
     valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
@@ -148,6 +151,8 @@ def path_score(path: str, noun: str) -> float:
 def _owner_noun(path: str, name: str) -> str:
     """The noun of the literal segment before a path parameter: film for `/films/slug/{slug}`."""
     literals = literals_of(path.partition(f"{{{name}}}")[0])
+    if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
+        literals.pop()  # the attribute after a collection
     return noun_of(literals[-1]) if literals else ""
 
 

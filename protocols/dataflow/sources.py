@@ -222,9 +222,11 @@ def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _
     best = next((item for item in entries if item[2] is not None), None)
     if best is None or best[0][0] > entries[0][0][0]:
         return [] if entries else None
-    is_same = [_is_alike(graph, entry, best[1]) for order, entry, _ in entries if order == best[0]]
+    own_collection = _collection(best[1].form)
+    equal = [_collection(entry.form) for order, entry, _ in entries if order == best[0]]
+    is_sure = all(len({collection, own_collection} & collections) < 2 for collection in equal)  # not two collections
     is_new = _lists_at(best[1], own) and _is_new(graph, tool, parameter)
-    return [best[2]] if best[2] is not None and all(is_same) and not is_new else []
+    return [best[2]] if best[2] is not None and is_sure and not is_new else []
 
 
 def _required(tool: Tool) -> list[Parameter]:
@@ -236,14 +238,6 @@ def _collections(graph: ProtocolGraph) -> frozenset[_Form]:
     """The paths of collections from which path parameters select."""
     forms = [_form(tool.path) for tool in graph.protocol.tools]
     return frozenset(form[:end] for form in forms for end, segment in enumerate(form) if segment == "{}")
-
-
-def _is_alike(graph: ProtocolGraph, first: _Listing, second: _Listing) -> bool:
-    """True if two lists are of the same objects: not two collections, and with most of their properties in common."""
-    if len({_collection(first.form), _collection(second.form)} & _collections(graph)) > 1:
-        return False
-    names, others = ({*properties_of(entry.items, graph.protocol)} for entry in (first, second))
-    return 2 * len(names & others) >= min(len(names), len(others))
 
 
 def _match(entry: _Listing, phrase: _Words) -> int:
@@ -353,8 +347,6 @@ def _field(
     same = next((same for same in _SAME if {whole, _attribute(parameter)} & same), ())
     wanted = [whole, *sorted(same), *(key for key in by_words if len(key) > 3 and whole.endswith(key))]
     key = next((by_words[key] for key in wanted if key in by_words), None) or _named(scalars, parameter)
-    ending = [name for key, name in by_words.items() if key.endswith(_parts(parameter.name)[-1])]
-    key = key or (ending[0] if len(ending) == 1 and len(words(parameter.name)) > 1 else None)
     return (key,) if key else None
 
 
@@ -419,10 +411,8 @@ def _head(path: str, parameter: Parameter) -> _Form:
 
 
 def _collection(form: _Form) -> _Form:
-    """The path of the collection that an operation lists: without a search, or a list by a filter, below it."""
+    """The path of the collection that an operation lists: without a search below it."""
     end = len(form)
-    if end > 1 and form[-1] == "{}" and _SEARCHES.issuperset(words(form[-2])):
-        end -= 1
     while end and form[end - 1] != "{}" and _SEARCHES.issuperset(words(form[end - 1])):
         end -= 1
     return form[:end] if end and form[end - 1] != "{}" else ()

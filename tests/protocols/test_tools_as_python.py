@@ -193,7 +193,7 @@ def test_schemas_that_refer_to_one_another_end() -> None:
     schemas: dict[str, Any] = {name: {"type": "object", "properties": held} for name in names}
     schemas["Map"] = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Map"}}
     schemas["List"] = {"type": "array", "items": {"$ref": "#/components/schemas/List"}}
-    paths = {}
+    paths: dict[str, Any] = {}
     for name in ("S0", "Map", "List"):
         paths |= document({"$ref": f"#/components/schemas/{name}"}, place=f"get /{name}")["paths"]
     text = text_of(document(schemas=schemas) | {"paths": paths})
