@@ -118,7 +118,7 @@ class _ToolWriter:
         """The tools in one line each."""
         return [tool for tool in self.all_tools if self.details is not None and tool.name not in self.details]
 
-    @property
+    @cached_property
     def protocol(self) -> Protocol:
         """The protocol of the tools."""
         return self.graph.protocol
@@ -185,11 +185,7 @@ class _ToolWriter:
         """A tool in one line: required arguments, and the keys of its response."""
         if tool.function is not None:
             return _function(tool, self.level.described, 60)
-        needed, is_shortened = self._arguments(tool, _FEW_ARGUMENTS)
-        written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
-        signature = f"{tool.name}({', '.join(written)})"
-        if self.level.described and (text := sentence(tool.description or tool.summary, 60)):
-            signature += f" — {text}"
+        needed, signature = self._head(tool, _FEW_ARGUMENTS, 60)
         flow = [p for p in needed if p.required or tool.writes] if self.hints else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = tool.response_schema
@@ -216,11 +212,8 @@ class _ToolWriter:
             shown = schema is not None and (properties_of(schema, self.protocol) or items_of(schema, self.protocol))
             shape = [f"  -> {self._shape(schema, 0)}"] if schema is not None and shown else []
             return "\n".join([_function(tool, self.level.described, 110), *notes, *shape])
-        arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.level.optional else 0)
-        signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.level.optional else [])])
-        lines = [f"{tool.name}({signature})"]
-        if self.level.described and (text := sentence(tool.description or tool.summary)):
-            lines[0] += f" — {text}"
+        arguments, head = self._head(tool, _MORE_ARGUMENTS if self.level.optional else 0, 110)
+        lines = [head]
         flow = [p for p in arguments if self.hints and (p.required or tool.writes)]
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
@@ -299,6 +292,16 @@ class _ToolWriter:
     def _is_preferred(self, name: str) -> bool:
         """True if a name has a preferred word."""
         return not self.preferred.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
+
+    def _head(self, tool: Tool, optional: int, most: int) -> tuple[list[Parameter], str]:
+        """The arguments that are shown, and the call with what it does in at most so many characters.
+
+        `optional` is the number of optional arguments; where it is 0, nothing says that there are more.
+        """
+        arguments, is_shortened = self._arguments(tool, optional)
+        written = [*map(_argument, arguments), *(["…"] if is_shortened and optional else [])]
+        text = sentence(tool.description or tool.summary, most) if self.level.described else ""
+        return arguments, f"{tool.name}({', '.join(written)})" + (f" — {text}" if text else "")
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
         """The required arguments and the likeliest optional ones, in order, and whether to show an ellipsis."""

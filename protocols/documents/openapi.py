@@ -27,7 +27,7 @@ from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import DocumentSet, mapping_or_empty
 from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped, with_described_enum
 from protocols.errors import ProtocolError
-from protocols.media_types import essence, family, media_kind
+from protocols.media_types import essence, family
 from protocols.model import (
     SEPARATORS,
     Body,
@@ -67,6 +67,7 @@ _KNOWN_STYLES = frozenset({"simple", "form", "label", "matrix", "deepObject", "c
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _IGNORED_HEADERS |= {"content-length", "host", "connection", "transfer-encoding"}  # the connection's own
+_JSON = "application/json"
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
 
@@ -386,21 +387,17 @@ class _Builder:
         return replace(first, others=tuple(filter(None, others))) if first is not None and others else first
 
     def _body_in(self, media_type: str, raw: object, body: Mapping[str, Any], base: str) -> Body:
+        schema, examples = self._content(media_type, raw, base)
+        named = mapping_or_empty(schema.get("xml")).get("name")
         media = mapping_or_empty(raw)
-        schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
-        if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
-            schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}
-        examples = self._examples(media, base, schema) or _as_tuple(schema.get("examples"))
-        schema = self._named(schema, examples)
-        named = mapping_or_empty(schema.get("xml")).get("name") or _component_name(media.get("schema"))
         return Body(
-            media_type="application/json" if media_type == "*/*" else media_type,
+            media_type=_JSON if media_type == "*/*" else media_type,
             schema=schema,
             required=is_true(body, "required", self.notes),
             description=str(body.get("description") or "").strip(),
             example=examples[0] if examples else None,
             encoding=dict(_encodings(media.get("encoding"))),
-            root=str(named or ""),
+            root=str(named or str(mapping_or_empty(media.get("schema")).get("$ref") or "").rpartition("/")[2]),
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
@@ -409,31 +406,40 @@ class _Builder:
                 continue
             try:
                 response, where = self.documents.resolved(raw_response, base)
-                media_type, media = _preferred_media(response.get("content"))
-                schema = None
+                content = mapping_or_empty(response.get("content"))
+                media_type = min(content, key=_media_rank, default=None)
+                schema: Schema | None = None
+                examples: tuple[object, ...] = ()
                 if media_type is not None:
-                    schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
-                    if media_kind(media_type) == "lines" and schema.get("type") != "array":  # of a text: of anything
-                        schema = {"type": "array", "items": schema if schema.get("type") != "string" else {}}
+                    schema, examples = self._content(media_type, content[media_type], where)
                 headers = dict(self._headers(response.get("headers"), where))
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
                 continue
-            examples = self._examples(media, where, schema or {}) if media_type is not None else ()
-            examples = examples or _as_tuple((schema or {}).get("examples"))
             yield Response(
                 status=status.upper() if status != "default" else status,
                 description=str(response.get("description") or "").strip(),
-                media_type=media_type,
-                schema=schema and self._named(schema, examples),
+                media_type=_JSON if media_type == "*/*" else media_type,
+                schema=schema,
                 examples=examples,
                 headers=headers,
-                media_types=tuple(mapping_or_empty(response.get("content"))),
+                media_types=tuple(content),
             )
 
-    def _named(self, schema: Schema, examples: Sequence[object]) -> Schema:
-        """The schema without empty names of properties, which examples may explain."""
-        return named_properties(schema, examples, self.notes) if self.schemas.is_nameless else schema
+    def _content(self, media_type: str, raw: object, base: str) -> tuple[Schema, tuple[object, ...]]:
+        """The schema and the examples of a body in a media type; lines of JSON are a list; of text, a list of anything.
+
+        Raises: ProtocolError: The schema is invalid.
+        """
+        media = mapping_or_empty(raw)
+        schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
+        if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
+            schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}
+        listed = schema.get("examples")
+        examples = self._examples(media, base, schema) or (tuple(listed) if isinstance(listed, list) else ())
+        # Examples may explain properties with an empty name.
+        schema = named_properties(schema, examples, self.notes) if self.schemas.is_nameless else schema
+        return schema, examples
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
         for name, raw_header in mapping_or_empty(raw).items():
@@ -467,10 +473,6 @@ def _counted(notes: Counter[str]) -> tuple[str, ...]:
     return tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
 
 
-def _as_tuple(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, list) else ()
-
-
 def _encodings(raw: object) -> Iterator[tuple[str, Encoding]]:
     """The encodings of form fields by name; one without a style is content of its media type."""
     for name, entry in mapping_or_empty(raw).items():
@@ -481,26 +483,11 @@ def _encodings(raw: object) -> Iterator[tuple[str, Encoding]]:
         yield str(name), Encoding(str(encoding.get("contentType") or ""), style, explode)
 
 
-def _component_name(schema: object) -> str:
-    """The name of the schema that a reference leads to."""
-    return str(mapping_or_empty(schema).get("$ref") or "").rpartition("/")[2]
-
-
 def _media_rank(media_type: str) -> int:
     """The preference among media types: JSON before forms before the first."""
-    order = ("application/json", "+json", "application/x-www-form-urlencoded", "multipart/form-data")
+    order = (_JSON, "+json", "application/x-www-form-urlencoded", "multipart/form-data")
     kind = essence(media_type)
     return next((index for index, end in enumerate(order) if kind.endswith(end)), len(order))
-
-
-def _preferred_media(content: object) -> tuple[str | None, Mapping[str, Any]]:
-    """The media type to use."""
-    if not isinstance(content, Mapping) or not content:
-        return None, {}
-    media_type = min(content, key=_media_rank)
-    media = content[media_type]
-    chosen = "application/json" if media_type == "*/*" else media_type
-    return chosen, media if isinstance(media, Mapping) else {}
 
 
 def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
@@ -515,7 +502,9 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
     ]
     taken = {parameter.argument for parameter in parameters} | {argument_name(p.name) for p in parameters}
     inside = [
-        replace(parameter, argument=_beside(parameter), required=False if parameter.name else parameter.required)
+        replace(parameter, argument=f"body_{parameter.argument}", required=False)
+        if parameter.argument in taken and parameter.name
+        else replace(parameter, argument="request_body")
         if parameter.argument in taken
         else parameter
         for parameter in _body_arguments(body)
@@ -533,11 +522,6 @@ def _unique_names(parameters: Sequence[Parameter], taken: Sequence[str] = ()) ->
     names = unique([*taken, *(parameters[place].argument for place in order)])[len(taken) :]
     by_place = dict(zip(order, names, strict=True))
     return [by_place[place] for place in range(len(parameters))]
-
-
-def _beside(parameter: Parameter) -> str:
-    """The argument of a part of the body that has the name of a parameter."""
-    return f"body_{parameter.argument}" if parameter.name else "request_body"
 
 
 def _is_fixed(parameter: Parameter) -> bool:
@@ -564,7 +548,6 @@ def _body_arguments(body: Body | None) -> list[Parameter]:
 def _arguments_in(body: Body) -> list[Parameter]:
     """The arguments of a body in its own media type."""
     properties, needed = object_properties(body.schema)
-    writable = {n: schema for n, schema in properties.items() if n and schema.get("readOnly") is not True}
     if not properties:
         text = body.description or str(body.schema.get("description") or "")
         return [Parameter("", "body", "body", body.required, body.schema, text.strip())]
@@ -577,5 +560,6 @@ def _arguments_in(body: Body) -> list[Parameter]:
             schema=schema,
             description=str(schema.get("description") or "").strip(),
         )
-        for name, schema in writable.items()
+        for name, schema in properties.items()
+        if name and schema.get("readOnly") is not True
     ]
