@@ -21,8 +21,7 @@ from atc.query import Query
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.quoting import one_line
-from protocols.text.prose import estimate
+from protocols.quoting import estimate, one_line
 from sandbox import Journal
 
 __all__ = ["Chat", "Turn", "conversation_so_far", "follow_up"]

@@ -24,7 +24,7 @@ from atc.models import Message, Usage
 from atc.models.base import FunctionSpec
 from protocols.errors import LimitReached, UsageError
 from protocols.private_files import read_bounded
-from protocols.text.prose import estimate
+from protocols.quoting import estimate
 
 __all__ = [
     "Deadline",

@@ -93,8 +93,8 @@ def _statistics(dataset: Dataset) -> list[dict[str, object]]:
 
 def _figures(domain: str, tasks: Sequence[Task], protocols: Sequence[Protocol]) -> dict[str, object]:
     """The figures of the tasks of one domain, or of all; a token is estimated as three characters."""
+    from protocols.quoting import estimate
     from protocols.render import render_full
-    from protocols.text.prose import estimate
 
     solutions = [task.gold.calls for task in tasks]
     tools = {f"{protocol.title}.{tool.name}": tool for protocol in protocols for tool in protocol.tools}

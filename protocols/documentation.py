@@ -22,7 +22,7 @@ from protocols.dataflow.sources import source_of
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
 from protocols.naming import argument_name
-from protocols.quoting import json_text, unfenced
+from protocols.quoting import estimate, first_sentence, json_text, plain, sentences, unfenced
 from protocols.schema_fields import (
     declared_types,
     is_expandable,
@@ -34,7 +34,6 @@ from protocols.schema_fields import (
     variants,
     wrapper_of,
 )
-from protocols.text.prose import estimate, first_sentence, plain, sentences
 from protocols.text.words import SEARCHES, TEXTS, singular, stem, words
 
 __all__ = ["TYPE_NAMES", "documentation", "example_value", "wire_name"]

@@ -18,9 +18,8 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import TYPE_NAMES, example_value, wire_name
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.quoting import json_text, one_line, unfenced, visible
+from protocols.quoting import estimate, first_sentence, json_text, one_line, unfenced, visible
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
-from protocols.text.prose import estimate, first_sentence
 from protocols.text.words import NAMES, SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "render", "render_full", "sentence"]

@@ -13,9 +13,8 @@ from atc.models import Message
 from atc.program.source import called
 from atc.prompting import Offer, blamed_tool, cut, described, example_turns, fill, seen_attempts
 from atc.solution import Attempt
-from protocols.quoting import one_line
+from protocols.quoting import estimate, one_line
 from protocols.render import render
-from protocols.text.prose import estimate
 from protocols.text.words import stem, words
 
 __all__ = ["revision"]

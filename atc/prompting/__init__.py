@@ -29,8 +29,7 @@ from protocols.dataflow.enum_values import mentioned_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import documentation
 from protocols.model import Tool
-from protocols.quoting import one_line
-from protocols.text.prose import estimate
+from protocols.quoting import estimate, one_line
 from protocols.text.words import stem, words
 from sandbox import Limits
 

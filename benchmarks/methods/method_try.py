@@ -24,7 +24,7 @@ from benchmarks.methods.call_path import ApiSession, Observation, TryPosition
 from benchmarks.methods.observations import published_observation, render_value
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
-from protocols.text.prose import estimate
+from protocols.quoting import estimate
 from protocols.text.words import stem, words
 from sandbox import Run
 

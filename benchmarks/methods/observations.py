@@ -18,8 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 from atc.models.base import FunctionSpec
 from benchmarks.methods.actions import Action
 from protocols.json_path import nodes
-from protocols.quoting import json_text
-from protocols.text.prose import estimate
+from protocols.quoting import estimate, json_text
 from protocols.text.words import is_identifier, stem, words
 
 __all__ = [
@@ -38,7 +37,7 @@ __all__ = [
 _PUBLISHED_LENGTH = 1024
 
 OBSERVATION_TOKENS = 400
-"""Tokens of one observation, by `protocols.text.prose.estimate`."""
+"""Tokens of one observation, by `protocols.quoting.estimate`."""
 
 _TEXT = 160
 """Characters of a text that is kept whole."""

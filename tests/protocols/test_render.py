@@ -6,9 +6,9 @@ import pytest
 
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.quoting import estimate
 from protocols.render import render, render_full
 from protocols.samples import sample
-from protocols.text.prose import estimate
 from tests.protocols.documents.samples import document
 
 

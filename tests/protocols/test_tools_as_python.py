@@ -12,8 +12,8 @@ import pytest
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import documentation
+from protocols.quoting import estimate, first_sentence, plain, sentences
 from protocols.samples import sample
-from protocols.text.prose import estimate, first_sentence, plain, sentences
 from tests.protocols.documents.samples import document, query
 
 RECORD = {

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.methods.observations import render_value
 from protocols.documents.tool_records import parameter_name
 from protocols.errors import UsageError
-from protocols.text.prose import estimate
+from protocols.quoting import estimate
 
 __all__ = ["keep_keys", "response_schemas", "shortened"]
 

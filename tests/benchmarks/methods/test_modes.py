@@ -15,8 +15,8 @@ from atc.profile import LARGE, SMALL
 from benchmarks.methods import BASELINES
 from benchmarks.tasks.metrics import Gold, score
 from protocols import load
+from protocols.quoting import estimate
 from protocols.samples import sample as sample_document
-from protocols.text.prose import estimate
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI
 from tests.scripted import ScriptedModel

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks.methods.observations import page_of, part_of, render_value, truncate
-from protocols.text.prose import estimate
+from protocols.quoting import estimate
 
 FILMS = [
     {

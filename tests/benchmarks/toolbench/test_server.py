@@ -21,7 +21,7 @@ from benchmarks.toolbench.server.compression import keep_keys, response_schemas,
 from benchmarks.toolbench.server.reply_sources import ModelSource, SchemaSource, Upstream
 from benchmarks.toolbench.server.virtual_server import VirtualServer
 from protocols.errors import ToolError, UsageError
-from protocols.text.prose import estimate
+from protocols.quoting import estimate
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
