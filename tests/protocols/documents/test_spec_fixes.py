@@ -31,21 +31,6 @@ def test_every_example_of_the_movie_document_agrees_with_its_schema(data: Path) 
     assert list(trending) == ["page", "results", "total_pages", "total_results"]
 
 
-def test_strings_that_stand_for_numbers_and_switches_are_one_counted_warning(data: Path) -> None:
-    protocol = load(data / "restbench" / "spotify_oas.json")
-
-    search = protocol.tool("GET_search")
-    limit, kinds = search.argument("limit"), search.argument("type")
-    assert limit is not None
-    assert kinds is not None
-    assert (limit.schema["maximum"], limit.schema["default"], limit.required) == (50, 20, False)
-    assert (kinds.explode, kinds.required) == (False, True)
-    assert len([warning for warning in protocol.warnings if "written as a string" in warning]) == 1
-    playlist = protocol.tool("POST_users_user_id_playlists").body
-    assert playlist is not None
-    assert playlist.example == {"name": "New Playlist", "description": "New playlist description", "public": False}
-
-
 def test_repair_leaves_a_sound_document_and_its_caller_alone() -> None:
     """A dict is not changed, and what is called `required` or `type` as a property is no keyword."""
     schema = {

@@ -7,14 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from protocols import Protocol, ProtocolError, load
+from protocols import load
 from protocols.calls.binding import bind, signature
-from tests.protocols.documents.samples import SAMPLES, answer_schema, properties
-
-
-@pytest.fixture
-def trams() -> Protocol:
-    return load(SAMPLES / "tram.tools.json")
+from tests.protocols.documents.samples import answer_schema, properties
 
 
 @pytest.mark.parametrize(("name", "count"), [("food", 22), ("weather", 11), ("tmdb", 54), ("spotify", 40)])
@@ -46,13 +41,6 @@ def test_the_shared_files_give_examples_schemas_and_the_header_that_carries_the_
     assert "Key" not in json.dumps([call.headers, call.query])
 
 
-def test_headers_with_keys_are_security_and_constant_ones_are_always_sent(trams: Protocol) -> None:
-    assert [(s.name, s.kind, s.location) for s in trams.security_schemes] == [("X-Tram-Key", "apiKey", "header")]
-    assert trams.tool("GET_stop").security == (("X-Tram-Key",),)
-    assert bind(trams.tool("GET_stop"), (7,), {}).headers == {"X-Tram-Host": "trams.example"}
-    assert bind(trams.tool("GET_lines_all"), (), {}).query == (("format", "json"),)
-
-
 def test_an_endpoint_that_cannot_be_used_is_left_out_by_its_place_in_the_file(tmp_path: Path) -> None:
     good = {"name": "GET_a", "url": "https://a.example/a"}
     file = tmp_path / "some.tools.json"
@@ -79,10 +67,3 @@ def test_responses_may_be_one_example_value(example: object) -> None:
     assert success.schema is not None
     assert success.schema["type"] == ("array" if isinstance(example, list) else "object")
     assert success.examples == (example,)
-
-
-def test_a_file_without_a_usable_endpoint_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "some.tools.json").write_text('{"endpoints": [7]}')
-
-    with pytest.raises(ProtocolError, match="no operation in it can be used"):
-        load(tmp_path / "some.tools.json")
