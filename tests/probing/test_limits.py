@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,6 +80,8 @@ class Notes(LocalAPI):
         super().__init__()
         self.notes: dict[int, dict[str, object]] = {number: _note(number, text) for number, text in BEFORE.items()}
         self.created = len(BEFORE)
+        self.special: Callable[[Received], Answer | None] = lambda received: None
+        """The answer to some requests in place of the usual one."""
 
     @property
     def protocol(self) -> Protocol:
@@ -87,6 +89,8 @@ class Notes(LocalAPI):
 
     def next(self, received: Received) -> Answer:
         self.requests.append(received)
+        if (answer := self.special(received)) is not None:
+            return answer
         _, *parts = received.path.removeprefix(PREFIX).split("/")
         if parts == ["notes"]:
             return (
@@ -216,15 +220,8 @@ def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
     service: Notes, answer: dict[str, object], status: int, why: str
 ) -> None:
     """It may be somebody's, so it is neither changed nor removed; it is told, and nothing more is made."""
-    usual = service.next
-
-    def odd(received: Received) -> Answer:
-        if received.method == "POST":
-            service.requests.append(received)
-            return Answer(status, answer, {"Retry-After": "0"})
-        return usual(received)
-
-    service.next = odd  # type: ignore[method-assign]
+    reply = Answer(status, answer, {"Retry-After": "0"})
+    service.special = lambda received: reply if received.method == "POST" else None
     _, report = probe(service, "own")
 
     assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
@@ -256,13 +253,8 @@ def test_what_names_something_else_besides_is_not_called(service: Notes) -> None
 
 
 def test_what_cannot_be_removed_is_told(service: Notes) -> None:
-    service.respond("DELETE", "/notes", lambda received: Answer(500))
-    stubborn = service.next
-
-    def refuse(received: Received) -> Answer:
-        return Answer(403, {"detail": "kept for the archive"}) if received.method == "DELETE" else stubborn(received)
-
-    service.next = refuse  # type: ignore[method-assign]
+    refusal = Answer(403, {"detail": "kept for the archive"})
+    service.special = lambda received: refusal if received.method == "DELETE" else None
     _, report = probe(service, "own")
 
     assert report.left_behind
@@ -273,15 +265,14 @@ def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
     """What it was told of the failure is in the next prompt; its question and program become the usage example."""
     document = {**NOTES, "paths": {"/tags/{word}": ODD, "/notes": NOTES["paths"]["/notes"]}}  # type: ignore[index]
     protocol = load({**document, "servers": [{"url": service.url}]})
-    usual = service.next
 
-    def odd(received: Received) -> Answer:
+    def tags(received: Received) -> Answer | None:
         if "/tags/" not in received.path:
-            return usual(received)
+            return None
         good = received.path.endswith("/blue")
         return Answer(200, {"tag": "blue", "uses": 4}) if good else Answer(422, {"detail": "tags are colours"})
 
-    service.next = odd  # type: ignore[method-assign]
+    service.special = tags
     wrong, right = (
         f"Question: How often is {word} used?\n```python\nprint(GET_tags_word(word='{word}'))\n```"
         for word in ("milk", "blue")
@@ -309,7 +300,7 @@ def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
 )
 def test_a_model_that_does_not_help(service: Notes, answers: list[str], settings: dict[str, Any], outcome: str) -> None:
     protocol = load({**NOTES, "paths": {"/tags/{word}": ODD}, "servers": [{"url": service.url}]})
-    service.next = lambda received: Answer(422, {"detail": "tags are colours"})  # type: ignore[method-assign]
+    service.special = lambda received: Answer(422, {"detail": "tags are colours"})
     with Sandbox(protocol, writes="deny") as sandbox:
         prober = Prober(protocol, ScriptedModel(*answers), sandbox, **settings)
         prober.probe()
@@ -410,15 +401,8 @@ def test_drift_is_told(service: Notes, tmp_path: Path) -> None:
 
 def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> None:
     """Longer than a program may run; then the program that it would not answer is run again."""
-    usual = service.next
-
-    def busy(received: Received) -> Answer:
-        if service.requests:
-            return usual(received)
-        service.requests.append(received)
-        return Answer(429, {"detail": "slow down"}, {"Retry-After": "2"})
-
-    service.next = busy  # type: ignore[method-assign]
+    busy = Answer(429, {"detail": "slow down"}, {"Retry-After": "2"})
+    service.special = lambda received: busy if len(service.requests) == 1 else None
     with Sandbox(service.protocol, track=False, limits=Limits(wall=1)) as sandbox:
         prober = Prober(service.protocol, None, sandbox, only=["GET_notes"])
         prober.probe()
@@ -428,11 +412,7 @@ def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> 
 
 
 def test_requests_that_are_sent_again_are_in_the_budget(service: Notes) -> None:
-    def busy(received: Received) -> Answer:
-        service.requests.append(received)
-        return Answer(429, None, {"Retry-After": "0"})
-
-    service.next = busy  # type: ignore[method-assign]
+    service.special = lambda received: Answer(429, None, {"Retry-After": "0"})
     prober, _ = probe(service, budget_calls=3)
 
     assert len(service.requests) == prober.observations.requests == 3
