@@ -11,14 +11,19 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+import yaml
+from click.testing import CliRunner, Result
+
+from atc.apps.cli import main
 from protocols import load
 from protocols.model import Protocol
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 
-__all__ = ["Books", "Cms", "Registry", "Small"]
+__all__ = ["Books", "Cms", "CommandRun", "Registry", "Small", "probe_by_command"]
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
@@ -56,6 +61,25 @@ class Small(LocalAPI):
     def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
         """What a request is answered."""
         raise NotImplementedError
+
+
+class CommandRun(NamedTuple):
+    """What `atc probe` said and wrote: the report by tool, and the document."""
+
+    result: Result
+    tools: dict[str, dict[str, Any]]
+    document: dict[str, Any]
+
+
+def probe_by_command(folder: Path, document: object, url: str, *more: str) -> CommandRun:
+    """The command, without a model, for a service at an address; `learned.yaml` and `report.json` are in the folder."""
+    spec, out, report = folder / "spec.json", folder / "learned.yaml", folder / "report.json"
+    spec.write_text(json.dumps(document))
+    command = ["probe", str(spec), "--base-url", url, "--model", "none", "-o", str(out), "--report", str(report)]
+    result = CliRunner().invoke(main, [*command, *more])
+    assert "Traceback" not in result.output
+    tools = {tool["tool"]: tool for tool in json.loads(report.read_text())["tools"]}
+    return CommandRun(result, tools, yaml.safe_load(out.read_text()))
 
 
 _KINDS = ("suppliers", "products", "users", "notes", "folders", "links")

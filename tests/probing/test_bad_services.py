@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from atc.apps.cli import main
 from tests.local_api import Answer, LocalAPI, Received
+from tests.probing.small_services import probe_by_command
 
 HENS = {
     "/hens": {"get": {}},
@@ -37,16 +35,11 @@ class Bad(LocalAPI):
 
 
 def probed(folder: Path, paths: Mapping[str, Any], url: str) -> tuple[int, dict[str, tuple[str, str]], dict[str, Any]]:
-    """Exit code, outcome and reason by tool, and the document, after the command for a service at an address."""
-    spec, out, report = folder / "hens.yaml", folder / "learned.yaml", folder / "report.json"
-    head = {"openapi": "3.1.0", "info": {"title": "Hens", "version": "1"}, "servers": [{"url": url}]}
-    spec.write_text(json.dumps({**head, "paths": paths}))
-    result = CliRunner().invoke(main, ["probe", str(spec), "--model", "none", "-o", str(out), "--report", str(report)])
-    assert "Traceback" not in result.output
-    document = yaml.safe_load(out.read_text())
+    """Exit code, outcome and reason by tool, and the document, which is a valid one."""
+    head = {"openapi": "3.1.0", "info": {"title": "Hens", "version": "1"}}
+    result, tools, document = probe_by_command(folder, {**head, "paths": paths}, url)
     validate(document)
-    tools = json.loads(report.read_text())["tools"]
-    return result.exit_code, {tool["tool"]: (tool["outcome"], tool["reason"]) for tool in tools}, document
+    return result.exit_code, {name: (tool["outcome"], tool["reason"]) for name, tool in tools.items()}, document
 
 
 @pytest.mark.parametrize(

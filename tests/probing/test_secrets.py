@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from atc.apps.cli import main
 from probing.redact.documented import DocumentedValue, documented_reply
 from probing.redact.redact import Redactor
 from protocols import load
 from tests.local_api import Answer, Received
-from tests.probing.small_services import Small
+from tests.probing.small_services import Small, probe_by_command
 
 TEXT = {"type": "string"}
 TSIG = base64.b64encode(hashlib.sha512(b"made up").digest()).decode()
@@ -97,34 +95,21 @@ class Nameserver(Small):
 
 @pytest.mark.parametrize("more", [[], ["--blind"]])
 def test_no_file_of_a_probe_holds_a_secret(tmp_path: Path, more: list[str]) -> None:
-    """By description, format, name of the schema and form, also where the reply is not documented or hidden."""
-    spec, store = tmp_path / "spec.json", tmp_path / "store"
-    files = {name: tmp_path / name for name in ("out.yaml", "report.json")}
+    """By description, format, name of the schema and form, also where the reply is not documented or hidden. Only the
+    owner may read them, whoever could read the document before."""
+    (tmp_path / "learned.yaml").write_text("")
+    (tmp_path / "learned.yaml").chmod(0o644)
+    store = tmp_path / "store"
     with Nameserver() as service:
-        spec.write_text(json.dumps(service.document))
-        options = ["--base-url", service.url, "--model", "none", "--store", str(store)]
-        options += ["-o", str(files["out.yaml"]), "--report", str(files["report.json"])]
-        result = CliRunner().invoke(main, ["probe", str(spec), *options, "--json", *more])
-    written = [*files.values(), *store.iterdir()]
+        options = ("--store", str(store), "--json", *more)
+        result, _, _ = probe_by_command(tmp_path, service.document, service.url, *options)
+    written = [tmp_path / "learned.yaml", tmp_path / "report.json", *store.iterdir()]
 
     assert result.exit_code == 0, result.output
     texts = [result.output, *(file.read_text() for file in written)]
     assert [secret for secret in [*SECRETS, *NAMES] for text in texts if secret in text] == []
     assert {stat.S_IMODE(file.stat().st_mode) for file in written} == {0o600}
     assert all(name in texts[1] for name in ("transfer", "hmac-sha512", "AH1", "parsers")), "what is no secret stays"
-
-
-def test_the_document_stays_private_when_it_is_written_again(tmp_path: Path) -> None:
-    """Whoever could read it before."""
-    spec, out = tmp_path / "spec.json", tmp_path / "out.yaml"
-    out.write_text("")
-    out.chmod(0o644)
-    with Nameserver() as service:
-        spec.write_text(json.dumps(service.document))
-        options = ["--base-url", service.url, "--model", "none", "--store", str(tmp_path / "store"), "-o", str(out)]
-        assert CliRunner().invoke(main, ["probe", str(spec), *options]).exit_code == 0
-
-    assert stat.S_IMODE(out.stat().st_mode) == 0o600
 
 
 def _documented(schema: dict[str, Any], name: str = "Thing") -> DocumentedValue:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from atc.apps.cli import main
 from probing.document import openapi_document
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
@@ -20,7 +17,7 @@ from probing.schema.constraints import missing_arguments
 from protocols import load
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
-from tests.probing.small_services import Books, Cms, Registry, Small
+from tests.probing.small_services import Books, Cms, Registry, Small, probe_by_command
 
 
 def probe(service: Small, writes: Literal["deny", "own"] = "deny") -> tuple[Prober, tuple[str, ...]]:
@@ -42,13 +39,9 @@ def registry() -> Iterator[tuple[Registry, Prober]]:
 def test_a_list_is_asked_for_without_its_filters(tmp_path: Path) -> None:
     """What a made-up word does not find is there all the same. The command tells each reason once, and names in full;
     its document has the references of the other, and the server that was asked."""
-    spec, out, report = (tmp_path / name for name in ("cms.json", "learned.json", "report.json"))
     with Cms() as service:
-        spec.write_text(json.dumps(service.document))
-        command = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
-        result = CliRunner().invoke(main, [*command, "--report", str(report)])
+        result, findings, document = probe_by_command(tmp_path, service.document, service.url)
         protocol, url, requests = service.protocol, service.url, list(service.requests)
-    findings = {tool["tool"]: tool for tool in json.loads(report.read_text())["tools"]}
     reads = [findings[tool.name] for tool in protocol.tools if not tool.writes]
     complete = ("documented", "no_content", "web_page")
     incomplete = {tool["tool"]: tool["outcome"] for tool in reads if tool["outcome"] not in complete}
@@ -67,7 +60,6 @@ def test_a_list_is_asked_for_without_its_filters(tmp_path: Path) -> None:
     assert result.output.count("its list was empty each time") == 1
     assert "DELETE_items_suppliers_id" in result.output and "…" not in result.output
 
-    document = json.loads(out.read_text())
     validate(document)
     assert document["servers"] == [{"url": url}]
     body = document["paths"]["/items/products"]["post"]["requestBody"]["content"]["application/json"]["schema"]

@@ -1,14 +1,21 @@
-"""Right programs are counted as accepted only if they run as they are and the answer is theirs."""
+"""The measurements of `benchmarks/micro`, on cases small enough to work out by hand, and on what was recorded.
+
+Right programs are counted as accepted only if they run as they are and the answer is theirs.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from benchmarks.micro import sources
 from benchmarks.micro.acceptance import StandIn, read_file, solve
 from protocols import UsageError, load
 
+RECORDED = Path(__file__).resolve().parents[2] / "benchmarks" / "data" / "recorded"
 DOCUMENT = {
     "openapi": "3.0.3",
     "info": {"title": "Ferries", "version": "1"},
@@ -97,3 +104,33 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"bad\.yaml cannot be read"):
         read_file(tmp_path / "bad.yaml")
+
+
+def test_told_sources_are_judged_by_labels(data: Path) -> None:
+    """Of documents that were read while the rules were written, nearly all sources are true."""
+    result = CliRunner().invoke(sources.main, [str(data / "restbench"), "--json"])
+    read = json.loads(result.stdout)["read"]
+
+    assert read["true"] >= 0.97 * read["told"] > 40
+    assert "figma.yaml is left out" in result.stderr
+
+
+def test_a_folder_without_documents_is_named(tmp_path: Path) -> None:
+    result = CliRunner().invoke(sources.main, [str(tmp_path)])
+
+    assert result.exit_code == 1
+    assert "has none of" in result.stderr
+
+
+@pytest.mark.parametrize(("record", "options"), [("services-tools", ()), ("services-code", ("--code",))])
+def test_recorded_answers_give_the_same_figures(record: str, options: tuple[str, ...]) -> None:
+    """The published row of the questions about services comes out of the record, without the model."""
+    pytest.importorskip("fastmcp")
+    from benchmarks.micro.tool_calling import main
+
+    model = f"replay:{RECORDED / record}.jsonl.gz"
+    result = CliRunner().invoke(main, ["--model", model, "--limit", "4", "--json", *options])
+    figures = json.loads(result.stdout)
+
+    assert (figures["right"], figures["tasks"]) == (4, 4)
+    assert figures["prompt_tokens"] > 1_000
