@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import fsum, log
-from typing import cast
 
 from protocols.model import Parameter, Protocol
 from protocols.simulator.analysis.response_shape import ResponseShape, build, copied
@@ -46,14 +45,14 @@ class EntityTypes:
         self.by_name: dict[str, EntityType] = {}
         self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
-        self._referenced: set[str] = set()
         self._final_nodes: list[_Node] | None = None
         self._read_paths()
         self._read_shapes()
+        arguments = (a.name for tool in protocol.tools for a in tool.arguments if not is_enumerated(a))
         fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
-        stems = {"_".join(identifier_stem(key)) for key in fields}
-        for name in sorted(self._referenced):
-            if name in stems and not find_entity_type(name, self.by_name):
+        stems = {"_".join(identifier_stem(key)) for key in fields} - {""}
+        for name in sorted(stems & {"_".join(identifier_stem(argument)) for argument in arguments}):
+            if not find_entity_type(name, self.by_name):
                 self.get_or_add(name)
         self._apply_world_lists()
         self._type_objects()
@@ -82,13 +81,11 @@ class EntityTypes:
     # -- kinds from paths ------------------------------------------------------------------------------------------
 
     def _read_paths(self) -> None:
-        split = [(tool, [part for part in tool.path.split("/") if part]) for tool in self.protocol.tools]
-        # Names of identifiers first: `{person_id}` says what it is, `{id}` needs the literal before it.
-        for tool, parts in split:
+        for tool in self.protocol.tools:
             steps: list[PathStep] = []
             before = ""
             holder = ""
-            for part in parts:
+            for part in filter(None, tool.path.split("/")):
                 names = re.findall(r"\{([^}]+)\}", part)
                 if not names:
                     steps.append(PathStep("literal", part))
@@ -103,27 +100,18 @@ class EntityTypes:
                 before = ""
             success = tool.success
             status = int(success.status) if success and success.status.isdigit() else 200
-            plan = ResponsePlan(tool, tuple(steps), status)
             last = max((i for i, step in enumerate(steps) if step.role == "entity"), default=-1)
-            if last >= 0:
-                plan.subject = steps[last].kind
-            plan.tail = tuple(step.name for step in steps[last + 1 :] if step.role == "literal")
-            plan.detail = last >= 0 and last == len(steps) - 1
+            tail = tuple(step.name for step in steps[last + 1 :] if step.role == "literal")
+            plan = ResponsePlan(tool, tuple(steps), status, tail=tail, detail=0 <= last == len(steps) - 1)
+            plan.subject = steps[last].kind if last >= 0 else ""
             self.plans.append(plan)
-        for tool in self.protocol.tools:
-            for parameter in tool.arguments:
-                stem = identifier_stem(parameter.name)
-                if stem and not is_enumerated(parameter):
-                    self._referenced.add("_".join(stem))
 
     def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> PathStep:
         if is_enumerated(parameter):
             return PathStep("choice", name)
-        parts, stem = words(name), identifier_stem(name)
-        is_id = is_identifier(name)
-        stem = stem if is_id else parts
-        segment = words(before)
-        segment_noun = singular_name(segment)
+        parts, is_id = words(name), is_identifier(name)
+        stem = identifier_stem(name) if is_id else parts
+        segment_noun = singular_name(words(before))
         if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = kind.addressed = True
@@ -161,8 +149,7 @@ class EntityTypes:
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
                 kind = self.by_name[plan.subject]
-                if kind.detail is None:
-                    kind.detail = plan
+                kind.detail = kind.detail or plan
         for plan in self.plans:
             if plan.subject or plan.tool.method != "GET" or plan.shape is None:
                 continue
@@ -281,7 +268,7 @@ class EntityTypes:
         if set(_ID_FIELDS) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
             return ""
         kind = find_entity_type("_".join(stems[0]), self.by_name)
-        return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
+        return kind.name if kind and "_".join(stems[0]) in kind.aliases else ""
 
     def _stands_for(self, shape: ResponseShape, kind: str, enveloped: bool) -> bool:
         """True if the root of a detail path is the entity itself, not an envelope around it; or what that holds."""
@@ -303,7 +290,7 @@ class EntityTypes:
             part = shape.properties.get(name)
             if part is None or not id_field_of(shape.properties):
                 continue
-            values = {str(v) for check in part.checks for v in cast("list[object]", check.get("enum") or [])}
+            values = set(map(str, part.enumerated))
             values |= {str(check["const"]) for check in part.checks if "const" in check}
             values = values or {str(value) for value in part.examples}
             if len(values) == 1:

@@ -12,8 +12,8 @@ from protocols.simulator.analysis.world_schema import (
     Relation,
     RelationPair,
     ResponsePlan,
-    find_entity_type,
     label_of,
+    referenced_type,
     singular_name,
 )
 from protocols.text.words import identifier_stem, singular, words
@@ -96,14 +96,14 @@ class RelationTypes:
         """Add a link for each field that holds the identifier of another entity, such as `customerUuid`."""
         for kind in self.entity_types.values():
             for name, info in kind.fields.items():
-                stem = identifier_stem(name)
-                target = find_entity_type("_".join(stem), self.entity_types) if words(name)[-1:] != ("ids",) else None
+                target = referenced_type(name, self.entity_types) if words(name)[-1:] != ("ids",) else None
                 if target is None or target is kind or target.local or kind.local or name == kind.id_field:
                     continue
                 links = {(r.owner, r.target) for r in self.relations.values() if not r.many}
-                if (kind.name, target.name) not in links and "_".join(stem) in target.aliases:
+                stem = "_".join(identifier_stem(name))
+                if (kind.name, target.name) not in links and stem in target.aliases:
                     nullable = any(shape.nullable for shape in info.shapes)
-                    self._add(Relation(kind.name, "_".join(stem), target.name, False, nullable=nullable))
+                    self._add(Relation(kind.name, stem, target.name, False, nullable=nullable))
 
     # -- pairs -----------------------------------------------------------------------------------------------------
 

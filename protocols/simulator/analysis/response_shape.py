@@ -6,13 +6,16 @@ making a body is a plain walk.
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import TypeVar, cast
+from functools import cached_property
+from types import NoneType
+from typing import Any, TypeVar, cast
 
 from protocols.bounded import matches
 from protocols.model import Protocol, Schema
@@ -28,26 +31,14 @@ _EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
 """Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
 
 
-@dataclass(slots=True)
-class _ShapeCache:
-    """What is computed of a shape once: fitting values and their summary by pool, checked scalars, and more."""
-
-    fitting: dict[int, list[object]] = field(default_factory=dict)
-    summaries: dict[int, object] = field(default_factory=dict)
-    fits: dict[tuple[type, object], bool] = field(default_factory=dict)
-    objects: list[dict[str, object]] | None = None
-    expected: frozenset[str] | None = None
-    is_scalar: bool | None = None
-
-
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ResponseShape:
     """One place in a response.
 
     `types` are its JSON types, `properties` and `item` the contents of an object or array, `options` its alternative
     objects. `checks` are schemas of which a scalar must meet one. `examples` are all documented values, `lengths` the
     lengths of the arrays among them. `EntityTypes` sets `kind`, the type of the entity here, and `main`, the property
-    of a wrapper that holds the entity.
+    of a wrapper that holds the entity. `cache` holds what was computed of the shape and a value or a pool of values.
     """
 
     path: tuple[str, ...]
@@ -61,7 +52,7 @@ class ResponseShape:
     lengths: list[int] = field(default_factory=list)
     kind: str = ""
     main: str = ""
-    cache: _ShapeCache = field(default_factory=_ShapeCache)
+    cache: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -75,29 +66,30 @@ class ResponseShape:
 
     def fitting_values(self, pool: Sequence[object]) -> list[object]:
         """The values of a pool that may stand here; cached, because pools live as long as the shape."""
-        if id(pool) not in self.cache.fitting:
-            self.cache.fitting[id(pool)] = [value for value in pool if fits(value, self)]
-        return self.cache.fitting[id(pool)]
+        key = ("fitting", id(pool))
+        if key not in self.cache:
+            self.cache[key] = [value for value in pool if fits(value, self)]
+        return cast("list[object]", self.cache[key])
 
-    @property
+    @cached_property
     def is_scalar(self) -> bool:
         """True if only a scalar may stand here; read it once all shapes are typed."""
-        if self.cache.is_scalar is None:
-            self.cache.is_scalar = not (self.kind or self.options or self.properties or self.is_array)
-        return self.cache.is_scalar
+        return not (self.kind or self.options or self.properties or self.is_array)
 
+    @cached_property
     def example_objects(self) -> list[dict[str, object]]:
         """The objects among the examples; read it once all examples are collected."""
-        if self.cache.objects is None:
-            self.cache.objects = [value for value in self.examples if isinstance(value, dict)]
-        return self.cache.objects
+        return [value for value in self.examples if isinstance(value, dict)]
 
-    @property
+    @cached_property
     def expected(self) -> frozenset[str]:
         """The keys that an example has."""
-        if self.cache.expected is None:
-            self.cache.expected = frozenset(key for body in self.example_objects() for key in body if key)
-        return self.cache.expected
+        return frozenset(key for body in self.example_objects for key in body if key)
+
+    @cached_property
+    def enumerated(self) -> list[Any]:
+        """The values of the enumerations here."""
+        return [value for check in self.checks for value in cast("list[object]", check.get("enum") or ())]
 
     @property
     def closed(self) -> bool:
@@ -153,19 +145,18 @@ class ResponseShape:
                 yield part
 
 
+_TYPE_NAMES = {NoneType: "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+
+
 def type_name(value: object) -> str:
     """The JSON type of a value; an integer is "integer"."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+    return _TYPE_NAMES.get(type(value), "object")
+
+
+def _has_type(value: object, types: Collection[str]) -> bool:
+    """True if a value is of one of these JSON types, or if there are none."""
+    kind = type_name(value)
+    return not types or kind in types or (kind == "integer" and "number" in types)
 
 
 def _format_ok(value: str, form: object) -> bool:
@@ -187,31 +178,29 @@ def _format_ok(value: str, form: object) -> bool:
     return True
 
 
+_LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "minimum": operator.ge, "maximum": operator.le, "exclusiveMinimum": operator.gt, "exclusiveMaximum": operator.lt,
+}  # fmt: skip
+
+
 def conforms(value: object, schema: Schema) -> bool:
     """True if a scalar meets the constraints of one schema."""
-    kind, allowed = type_name(value), declared_types(schema)
-    if allowed and kind not in allowed and not (kind == "integer" and "number" in allowed):
+    keywords = cast("Mapping[str, Any]", schema)
+    if not _has_type(value, declared_types(schema)) or value not in keywords.get("enum", (value,)):
         return False
-    if "enum" in schema and value not in cast("list[object]", schema["enum"]):
-        return False
-    if "const" in schema and value != schema["const"]:
+    if keywords.get("const", value) != value:
         return False
     if isinstance(value, str):
-        if len(value) < cast("int", schema.get("minLength", 0)) or len(value) > cast(
-            "int", schema.get("maxLength", 1e9)
-        ):
-            return False
-        if isinstance(pattern := schema.get("pattern"), str) and not matches(pattern, value):
-            return False
-        return _format_ok(value, schema.get("format"))
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if value < cast("float", schema.get("minimum", value)) or value > cast("float", schema.get("maximum", value)):
-            return False
-        low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-        return not (
-            (isinstance(low, (int, float)) and value <= low) or (isinstance(high, (int, float)) and value >= high)
+        pattern = keywords.get("pattern")
+        return (
+            keywords.get("minLength", 0) <= len(value) <= keywords.get("maxLength", sys.maxsize)
+            and (not isinstance(pattern, str) or matches(pattern, value))
+            and _format_ok(value, keywords.get("format"))
         )
-    return True
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return True
+    limits = ((holds, keywords.get(keyword)) for keyword, holds in _LIMITS.items())
+    return all(holds(value, limit) for holds, limit in limits if isinstance(limit, (int, float)))
 
 
 def fits(value: object, shape: ResponseShape) -> bool:
@@ -219,20 +208,16 @@ def fits(value: object, shape: ResponseShape) -> bool:
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
     key = (value.__class__, value)
-    checked = shape.cache.fits
-    fitting = checked.get(key)
+    fitting = shape.cache.get(key)
     if fitting is None:
-        if len(checked) >= _MOST_TRIED:
-            checked.clear()
-        fitting = checked[key] = _fits(value, shape)
-    return fitting
+        if len(shape.cache) >= _MOST_TRIED:
+            shape.cache.clear()
+        fitting = shape.cache[key] = _fits(value, shape)
+    return cast("bool", fitting)
 
 
 def _fits(value: object, shape: ResponseShape) -> bool:
-    kind = type_name(value)
-    if shape.types and kind not in shape.types and not (kind == "integer" and "number" in shape.types):
-        return False
-    return not shape.checks or any(conforms(value, check) for check in shape.checks)
+    return _has_type(value, shape.types) and (not shape.checks or any(conforms(value, c) for c in shape.checks))
 
 
 def _merge(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, object]:
@@ -327,7 +312,7 @@ def copied(shape: ResponseShape) -> ResponseShape:
         item=copied(shape.item) if shape.item is not None else None,
         options=tuple(map(copied, shape.options)),
         examples=list(shape.examples),
-        cache=_ShapeCache(),
+        cache={},
     )
 
 

@@ -20,7 +20,7 @@ from protocols.model import Protocol, Tool
 from protocols.private_files import read_bounded
 from protocols.settings_yaml import SettingsLoader, parse_settings
 
-__all__ = ["NO_SPEC", "NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
+__all__ = ["NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
 
 _Place = tuple[str, ...]
 
@@ -44,8 +44,7 @@ class EntitySpec:
     listed: tuple[str, ...] = ()
 
 
-NO_SPEC = EntitySpec()
-"""What a world file says of a kind that it does not name."""
+_NO_SPEC = EntitySpec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,10 @@ class WorldFile:
         if name not in valid_names:
             raise self.fault(place, problem + _suggest(name, valid_names))
 
+    def spec(self, kind: str) -> EntitySpec:
+        """What the file says of an entity type."""
+        return self.entities.get(kind, _NO_SPEC)
+
     def check_target(self, owner: str, label: str, valid_names: Collection[str]) -> None:
         """Check that a relation leads to a known entity type or to one of the file's own. Raises: UsageError."""
         target, _ = self.relations[owner, label]
@@ -119,7 +122,11 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
     for violation in _validator().iter_errors(data):
         names = (str(violation.instance),) if "propertyNames" in violation.absolute_schema_path else ()
         raise bare.fault((*map(str, violation.absolute_path), *names), _problem(violation))
-    reader = _SectionReader(bare, data, {operation_of(tool): tool for tool in protocol.tools})
+    reader = _SectionReader(
+        bare,
+        {name: section or {} for name, section in data.items()},
+        {operation_of(tool): tool for tool in protocol.tools},
+    )
     return WorldFile(
         sha256(text.encode()).hexdigest(),
         reader.entities(),
@@ -144,28 +151,24 @@ class _SectionReader:
         self._data = data
         self._tools = tools
 
-    def _section(self, name: str) -> dict[str, Any]:
-        return self._data.get(name) or {}
-
-    def _tool(self, section: str, operation: str, *keys: str) -> Tool:
-        self._bare.require((section, operation, *keys), operation, self._tools, f"there is no {operation}")
+    def _tool(self, operation: str, *place: str) -> Tool:
+        self._bare.require((*place, operation), operation, self._tools, f"there is no {operation}")
         return self._tools[operation]
 
     def _values(self, place: _Place, choice: object) -> tuple[object, ...]:
         """The values of a list, or of the vocabulary of that name."""
         if isinstance(choice, str):
-            vocabularies = self._section("vocabularies")
+            vocabularies = self._data.get("vocabularies", {})
             self._bare.require(place, choice, vocabularies, f"there is no vocabulary {choice!r}")
             return tuple(vocabularies[choice])
         return tuple(cast("list[object]", choice))
 
     def entities(self) -> dict[str, EntitySpec]:
         specs = {}
-        for name, spec in self._section("entities").items():
+        for name, spec in self._data.get("entities", {}).items():
             place = ("entities", name)
             for operation in spec.get("listed", []):
-                if operation not in self._tools:
-                    self._tool("entities", name, "listed", operation)
+                self._tool(operation, *place, "listed")
             fields = {
                 path: NumberRange(value["from"], value["to"])
                 if isinstance(value, dict)
@@ -183,15 +186,15 @@ class _SectionReader:
 
     def relations(self) -> dict[tuple[str, str], tuple[str, bool]]:
         targets = {}
-        for key, target in self._section("relations").items():
+        for key, target in self._data.get("relations", {}).items():
             owner, _, label = key.partition(".")
             targets[owner, label] = (target[0], True) if isinstance(target, list) else (target, False)
         return targets
 
     def effects(self) -> dict[str, tuple[WriteEffect, ...]]:
         effects = {}
-        for operation, entries in self._section("effects").items():
-            tool = self._tool("effects", operation)
+        for operation, entries in self._data.get("effects", {}).items():
+            tool = self._tool(operation, "effects")
             if not tool.writes:
                 raise self._bare.fault(("effects", operation), "only a write has effects")
             listed = entries if isinstance(entries, list) else [entries]
@@ -214,8 +217,8 @@ class _SectionReader:
 
     def queries(self) -> dict[str, dict[str, QueryBinding]]:
         bindings = {}
-        for operation, meanings in self._section("queries").items():
-            tool = self._tool("queries", operation)
+        for operation, meanings in self._data.get("queries", {}).items():
+            tool = self._tool(operation, "queries")
             names = {parameter.name for parameter in tool.parameters}
             for parameter in meanings:
                 self._bare.require(("queries", operation, parameter), parameter, names, "no such parameter")
@@ -287,17 +290,7 @@ def _problem(error: Any) -> str:
         unknown_keys = sorted(set(error.instance) - set(valid_keys))
         return f"{', '.join(unknown_keys)}: not known here; known are {', '.join(valid_keys)}"
     if error.validator == "pattern":
-        pattern = error.schema["pattern"]
-        return f"{error.instance!r} is not written as it must be: {_FORMS.get(pattern[:6], pattern)}"
+        return f"{error.instance!r} is not written as it must be: {error.schema['description']}"
     if error.validator in {"anyOf", "oneOf"}:
-        about = error.schema.get("description") or ""
-        return f"{error.instance!r} will not do. {about}".strip()
+        return f"{error.instance!r} will not do. {error.schema.get('description', '')}".strip()
     return re.sub(r"\s+", " ", error.message)
-
-
-_FORMS = {
-    "^((exa": "exact FIELD, prefix FIELD, contains FIELD, range FIELD from (or to), limit, offset, page or nothing",
-    "^(GET|": "METHOD /path, as in the document",
-    "^[a-z0": "KIND.LABEL",
-    "^(/\\S*": "KIND.LABEL, or /path.FIELD",
-}

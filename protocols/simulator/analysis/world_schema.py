@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from protocols.model import Protocol, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding, WorldFile
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = [
+    "ANY",
     "GENERIC",
     "NAMES",
     "EntityType",
@@ -25,7 +28,9 @@ __all__ = [
     "WorldSchema",
     "find_entity_type",
     "label_of",
+    "referenced_type",
     "singular_name",
+    "slug",
 ]
 
 GENERIC = frozenset(
@@ -35,11 +40,19 @@ GENERIC = frozenset(
 """Words that name no kind of thing."""
 NAMES = ("name", "title", "display_name", "displayName", "full_name", "fullName", "label", "username", "headline")
 _MOST_VALUES = 150
+_NUMBER_WORDS = ("number", "code", "sku", "reference")
+ANY = ResponseShape(("value",))
+"""A place where any value may stand."""
 
 
 def label_of(name: str) -> str:
     """The relation label of a name: `top-tracks` and `topTracks` are both top_tracks."""
     return "_".join(words(name))
+
+
+def slug(text: str) -> str:
+    """The form of a name in a link: `Fishermans Wharf` -> fishermans-wharf."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
 def singular_name(parts: Sequence[str]) -> str:
@@ -68,7 +81,7 @@ class FieldInfo:
         self.filled = any(value not in (None, "") for value in self.examples)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class EntityType:
     """One type of entity.
 
@@ -105,12 +118,54 @@ class EntityType:
         """True if its entities exist only within their parent."""
         return bool(self.parent)
 
+    @cached_property
+    def own_words(self) -> frozenset[str]:
+        """The words of its names."""
+        return frozenset(word for alias in self.aliases for word in alias.split("_"))
+
+    @cached_property
+    def nested(self) -> dict[str, ResponseShape]:
+        """The fields of the plain objects in its summary, by path: `detail.note`."""
+        outer = [part for part in self.summary.values() if part.properties and not part.kind]
+        return {f"{part.name}.{name}": inner for part in outer for name, inner in part.properties.items()}
+
+    @cached_property
+    def number_fields(self) -> list[str]:
+        """The fields with the number by which people know an entity: `InvoiceNumber`, `detail.invoice_number`."""
+        paths = [
+            path
+            for path, part in (self.summary | self.nested).items()
+            if (parts := words(part.name))
+            and parts[-1] in _NUMBER_WORDS
+            and self.own_words | {"reference"} >= set(parts[:-1])
+            and path != self.id_field
+            and "string" in part.types
+        ]
+        return sorted(paths, key=lambda path: _NUMBER_WORDS.index(words(path)[-1]))
+
+    @cached_property
+    def identifier_form(self) -> tuple[ResponseShape, int, list[str]]:
+        """The shape of its identifiers, the highest number (0 for texts), and the texts among the examples."""
+        info = self.all_fields.get(self.id_field)
+        shape = next((shape for shape in info.shapes if shape.types), ANY) if info else ANY
+        examples = shape.fitting_values(self.ids)
+        numbers = [value for value in examples if isinstance(value, int)]
+        counted = numbers or (not examples and "integer" in shape.types)
+        highest = max([9_999_999, *(number + 1 for number in numbers)]) if counted else 0
+        return shape, highest, [value for value in examples if isinstance(value, str)]
+
+    @cached_property
+    def uses_slugs(self) -> bool:
+        """True if its identifiers are slugs of its names."""
+        names = {slug(str(value)) for value in (self.fields[self.title].examples if self.title else ())}
+        return any(value in names for value in self.ids if isinstance(value, str))
+
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
     """One part of a path: a literal, a choice among enumerated words, or the identifier of an entity."""
 
-    role: Literal["literal", "choice", "entity", "text"]
+    role: Literal["literal", "choice", "entity"]
     name: str
     kind: str = ""
 
@@ -203,6 +258,10 @@ class WorldSchema:
         """The entity type in a key, a path segment or a discriminator, if any."""
         return find_entity_type(word, self.entity_types)
 
+    def referenced_type(self, name: str) -> EntityType | None:
+        """The entity type whose identifier a name says to be: film for `film_id`."""
+        return referenced_type(name, self.entity_types)
+
     def binding(self, plan: ResponsePlan, parameter: str) -> QueryBinding | None:
         """The meaning of a parameter by the world file."""
         return self.world_file.queries.get(plan.tool.name, {}).get(parameter)
@@ -238,21 +297,14 @@ class WorldSchema:
         return None
 
 
-def find_entity_type(text: str, entity_types: dict[str, EntityType], loose: bool = False) -> EntityType | None:
+def find_entity_type(text: str, entity_types: Mapping[str, EntityType], loose: bool = False) -> EntityType | None:
     """The entity type in a name: by the whole name or its last word, or by any word if `loose`."""
-    parts = list(words(text))
-    if not parts:
-        return None
-    whole = singular_name(parts)
-    for kind in entity_types.values():
-        if whole in kind.aliases:
-            return kind
-    ordered = [parts[-1]] if not loose else list(reversed(parts))
-    for part in ordered:
-        noun = singular(part)
-        if noun in GENERIC:
-            continue
-        for kind in entity_types.values():
-            if noun in kind.aliases:
-                return kind
-    return None
+    parts = words(text)
+    nouns = [noun for part in reversed(parts if loose else parts[-1:]) if (noun := singular(part)) not in GENERIC]
+    named = (kind for noun in (singular_name(parts), *nouns) for kind in entity_types.values() if noun in kind.aliases)
+    return next(named, None)
+
+
+def referenced_type(name: str, entity_types: Mapping[str, EntityType]) -> EntityType | None:
+    """The entity type whose identifier a name says to be: film for `film_id`."""
+    return find_entity_type("_".join(identifier_stem(name)), entity_types)

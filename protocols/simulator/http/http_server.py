@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from protocols.simulator.http.messages import EncodedAnswer
+from protocols.simulator.http.messages import EncodedAnswer, encoded_message
 
 __all__ = ["ConnectionServer"]
 
@@ -96,7 +95,7 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
             try:
                 answer = self.server.handle(self.command, self.path, headers, self.rfile.read(int(length)))
             except Exception as error:  # a fault of ours must reach the program as a reply, never as a hang
-                answer = _message(500, f"the simulator failed: {type(error).__name__}: {error}")
+                answer = encoded_message(500, f"the simulator failed: {type(error).__name__}: {error}")
             self._send(answer)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _answer
@@ -104,7 +103,7 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, problem: str) -> None:
         """Answer a request whose body is not read; the connection ends with it."""
         self.close_connection = True
-        self._send(_message(status, problem))
+        self._send(encoded_message(status, problem))
 
     def _send(self, answer: EncodedAnswer) -> None:
         status, body, media_type, headers = answer
@@ -120,7 +119,3 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Print nothing, either."""
-
-
-def _message(status: int, problem: str) -> EncodedAnswer:
-    return status, json.dumps({"message": problem, "status": status}).encode(), "application/json", {}

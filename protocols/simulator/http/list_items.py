@@ -13,13 +13,13 @@ from typing import Any, cast
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
 from protocols.simulator.analysis.world_schema import EntityType, label_of
-from protocols.simulator.http.paging import ResponseFrame, is_paging, searches
+from protocols.simulator.http.paging import ResponseFrame, searches
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
-from protocols.simulator.world.filters import AFFIXES, conditions_in, filter_of, members_of
+from protocols.simulator.world.filters import AFFIXES, conditions_in, filter_of, is_paging, members_of
 from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
-from protocols.text.words import identifier_stem, singular, words
+from protocols.text.words import singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
@@ -59,20 +59,10 @@ class ListItems:
 
     def requested_types(self, frame: ResponseFrame) -> set[str]:
         """The types in an enumerated word of the query: `type=album,track`."""
-        named: list[object] = []
-        for parameter in frame.plan.tool.parameters:
-            if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
-                value = frame.values.get(parameter.name)
-                named += value if isinstance(value, list) else str(value or "").split(",")
-        return {kind.name for word in named if word and (kind := self.schema.entity_type_named(str(word)))}
-
-    def _requested_instead(self, target: str, frame: ResponseFrame) -> str:
-        """The type that the query asks for, where a list of any type shows only fields that it has."""
-        fields = self.schema.entity_types[target].all_fields.keys()
-        for name in self.requested_types(frame) - {target}:
-            if fields <= self.schema.entity_types[name].all_fields.keys():
-                return name
-        return target
+        query = (p.name for p in frame.plan.tool.parameters if p.location == "query")
+        values = [frame.values.get(n) for n in query if words(n)[-1:] in {("type",), ("types",), ("kind",)}]
+        texts = [word for v in values for word in (v if isinstance(v, list) else str(v or "").split(","))]
+        return {kind.name for text in texts if (kind := self.schema.entity_type_named(str(text)))}
 
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
@@ -84,8 +74,6 @@ class ListItems:
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
-        if top and len(targets) == 1:
-            targets = [self._requested_instead(targets[0], frame)]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
@@ -137,8 +125,7 @@ class ListItems:
         sent = {**frame.values, **frame.body} if searches(frame.plan) else frame.values
         path_names = {step.name for step in frame.plan.steps}
         for name, value in sent.items():
-            stem = identifier_stem(name) if name not in path_names else ()
-            owner_kind = self.schema.entity_type_named("_".join(stem)) if stem else None
+            owner_kind = self.schema.referenced_type(name) if name not in path_names else None
             if owner_kind is None or owner_kind.name == kind or not self.schema.relations_of(owner_kind.name, kind):
                 continue
             for identifier in value if isinstance(value, list) else [value]:
@@ -168,7 +155,7 @@ class ListItems:
         if not name and makers:
             return self._works_by(makers, kind)
         name = name or text
-        if self.world.named_entities.names and not makers and not self.world.has_name(kind, name):
+        if self.world.named_entities.names and not makers and self.world.named_already(kind, name) is None:
             recalled = self._filtered(self.world.partial_matches(kind, name), frame)
             if recalled:
                 return recalled
@@ -326,7 +313,7 @@ class ListItems:
             return True
         joined = "_".join(core)
         limits = parameter_filter is not None and parameter_filter.how != "exact"
-        path = next((p for p in self._fields.number_fields(kind) if p.rpartition(".")[2] == name and "." in p), None)
+        path = next((p for p in kind.number_fields if p.rpartition(".")[2] == name and "." in p), None)
         if path is not None:
             return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from protocols.media_types import media_kind
 
-__all__ = ["LENIENT", "EncodedAnswer", "RequestError", "SimulatedReply", "SimulatedRequest", "encode"]
+__all__ = [
+    "LENIENT",
+    "EncodedAnswer",
+    "RequestError",
+    "SimulatedReply",
+    "SimulatedRequest",
+    "encode",
+    "encoded_message",
+]
 
 EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type ("" without a body), further headers."""
@@ -75,3 +83,8 @@ def encode(reply: SimulatedReply) -> EncodedAnswer:
         return reply.status, json.dumps(reply.body, ensure_ascii=False).encode(), media_type, reply.headers
     text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body, ensure_ascii=False)
     return reply.status, text.encode(), reply.media_type, reply.headers
+
+
+def encoded_message(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
+    """A message of the server itself, in JSON."""
+    return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}

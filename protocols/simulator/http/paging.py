@@ -6,39 +6,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from protocols.model import Schema, Tool
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
-from protocols.simulator.world.demanded import FURTHER
 from protocols.simulator.world.entity import Entity, RelationEdge
+from protocols.simulator.world.filters import FURTHER, LIMITS, OFFSETS, PAGES, is_paging
 from protocols.simulator.world.plausible_values import number
 from protocols.simulator.world.world import World
-from protocols.text.words import NAMES, singular, words
+from protocols.text.words import singular, words
 
 __all__ = [
-    "LIMITS",
     "NEXT_LINKS",
     "Paginator",
     "ResponseFrame",
     "beyond_first",
-    "is_paging",
     "page_arguments",
     "searches",
     "stands_for_all",
 ]
 
-LIMITS = NAMES["limits"] | {"page_limit"}
-_OFFSETS = NAMES["offsets"] | {"from", "page_offset"}
-"""With `from`, which elsewhere may be a date."""
 _TOTALS = frozenset(
     "total_results total total_count count item_count total_items num_results total_hits total_elements total_entries "
     "total_records total_matches".split()
 )
-_PAGES = NAMES["pages"]
-_CURSORS = FURTHER
 _PAGE_FIELDS = frozenset(
     "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
 )
@@ -46,7 +39,8 @@ NEXT_LINKS = frozenset({"next_page", "next_url", "next_link", "next_page_url", "
 """Names of fields that lead to the next page and mean nothing else."""
 _WILDCARDS = frozenset("~ - * _all".split())
 _SEARCHES = frozenset("search query list filter find".split())
-_NEXT_CURSORS = _CURSORS - {"before"} | {"end_cursor", "next_after"}
+_NEXT_CURSORS = FURTHER - {"before"} | {"end_cursor", "next_after"}
+_PAGE_COUNTS = frozenset({"total_pages", "pages", "page_count", "last_page", "num_pages"})
 
 
 @dataclass(slots=True)
@@ -90,11 +84,11 @@ class Paginator:
             requested = number(value)
             if label in LIMITS:
                 limit = int(requested) if requested is not None else default
-            elif label in _OFFSETS and requested is not None:
+            elif label in OFFSETS and requested is not None:
                 offset = int(requested)
             elif sent and is_cursor(name, schema):
                 offset = self._after(str(sent), edges, preceding=label == "before" and not _numeric(schema))
-            elif label in _PAGES and not is_cursor(name, schema):
+            elif label in PAGES and not is_cursor(name, schema):
                 page = int(requested) if requested is not None else 1
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
@@ -110,56 +104,54 @@ class Paginator:
 
     def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
         """True and the value of a field about paging; else False and None."""
-        parts = words(name)
-        if not parts:
-            return False, None
-        joined = "_".join(parts)
-        pages = max(-(-frame.total // max(frame.limit, 1)), 1)
-        page_value: int | None = None
-        if part.properties:
-            pass
-        elif joined in _PAGES or joined == "current_page":
-            page_value = frame.page
-        elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
-            page_value = pages
-        elif joined in _TOTALS or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
-            page_value = frame.total
-        elif joined in LIMITS:
-            page_value = frame.limit
-        elif joined in _OFFSETS:
-            page_value = frame.offset
-        if page_value is not None:
-            fitting = [value for value in (page_value, str(page_value)) if fits(value, part)]
-            return (True, fitting[0]) if fitting else (False, None)
+        label = label_of(name)
+        number_of = None if part.properties else self._number(label, frame)
+        if number_of is not None:
+            fitting = next((value for value in (number_of, str(number_of)) if fits(value, part)), None)
+            return fitting is not None, fitting
         more = frame.offset + frame.limit < frame.total
-        if joined in {"first_id", "last_id"} and "string" in part.types:
-            ids = [str(self._fields.identifier(edge.target)) for edge in frame.edges]
-            return True, (ids[0] if joined == "first_id" else ids[-1]) if ids else None
-        if joined in {"scroll_param", "scroll_id"} and "string" in part.types:
-            return True, str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else "end"
-        if joined in _NEXT_CURSORS and part.types & {"string", "integer", "number"}:
+        is_text = "string" in part.types
+        if label in {"first_id", "last_id"} and is_text:
+            edges = frame.edges[:1] if label == "first_id" else frame.edges[-1:]
+            return True, next((str(self._fields.identifier(edge.target)) for edge in edges), None)
+        if label in {"scroll_param", "scroll_id"} and is_text:
+            return True, self._last_id(frame) or "end"
+        if label in _NEXT_CURSORS and part.types & {"string", "integer", "number"}:
             return True, self._cursor(frame, part) if more else None
-        if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
+        if label in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
             return True, more
-        if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
-            ahead = parts[0] == "next"
-            exists = more if ahead else frame.offset > 0
-            if part.types == {"boolean"}:
-                return True, exists
-            if not exists:
-                return True, None
-            if part.properties:
-                return True, self._next_page(part, frame)
-            if part.types & {"integer", "number"}:
-                return True, frame.page + (1 if ahead else -1)
-            if ahead and _continues_by_cursor(frame.plan) and not _is_link(part):
-                return True, self._cursor(frame, part)
-            return True, self._link(frame, ahead)
-        if joined in {"href", "self", "self_link"} and "string" in part.types:
+        if label in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
+            ahead = label.startswith("next")
+            return True, self._neighbour(part, frame, ahead, more if ahead else frame.offset > 0)
+        if label in {"href", "self", "self_link"} and is_text:
             return True, frame.url
         if part.properties and not part.kind and _about_pages(part):
             return True, self._page_object(part, frame)
         return False, None
+
+    def _number(self, label: str, frame: ResponseFrame) -> int | None:
+        """The number of a page, of all pages or of all items that a field shows; None for other fields."""
+        numbers = (
+            (PAGES | {"current_page"}, frame.page),
+            (_PAGE_COUNTS, max(-(-frame.total // max(frame.limit, 1)), 1)),
+            (_TOTALS, frame.total),
+            (LIMITS, frame.limit),
+            (OFFSETS, frame.offset),
+        )
+        listed = frame.total if label.startswith("total_") and _names_list(label.rpartition("_")[2], frame) else None
+        return next((number_of for names, number_of in numbers if label in names), listed)
+
+    def _neighbour(self, part: ResponseShape, frame: ResponseFrame, ahead: bool, exists: bool) -> object:
+        """What leads to the next or the previous page: a truth value, an object, a number, a cursor or a link."""
+        if part.types == {"boolean"} or not exists:
+            return exists if part.types == {"boolean"} else None
+        if part.properties:
+            return self._next_page(part, frame)
+        if part.types & {"integer", "number"}:
+            return frame.page + (1 if ahead else -1)
+        if ahead and _continues_by_cursor(frame.plan) and not _is_link(part):
+            return self._cursor(frame, part)
+        return self._link(frame, ahead)
 
     def _after(self, cursor: str, edges: list[RelationEdge], preceding: bool) -> int:
         """The offset of the items after a cursor, or of those that end before it. An unknown cursor is the end."""
@@ -168,21 +160,24 @@ class Paginator:
             return max(ids.index(cursor) - 20, 0) if preceding else ids.index(cursor) + 1
         return int(cursor) if cursor.isdecimal() and len(cursor) < 9 else len(edges)
 
+    def _last_id(self, frame: ResponseFrame) -> str:
+        return str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
+
     def _cursor(self, frame: ResponseFrame, part: ResponseShape) -> object:
         """The cursor of the next page: the last identifier, or its offset where the place takes only numbers."""
-        last = str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
-        return last if "string" in part.types and last else frame.offset + frame.limit
+        last = self._last_id(frame) if "string" in part.types else ""
+        return last or frame.offset + frame.limit
 
     def _next_page(self, part: ResponseShape, frame: ResponseFrame) -> dict[str, object]:
         """The object about the next page."""
         values: dict[str, object] = {}
         for name, inner in part.properties.items():
             label = label_of(name)
-            if label in _CURSORS:
+            if label in FURTHER:
                 values[name] = self._cursor(frame, inner)
             elif label in LIMITS:
                 values[name] = frame.limit
-            elif label in _OFFSETS:
+            elif label in OFFSETS:
                 following = frame.offset + frame.limit
                 values[name] = following if fits(following, inner) else f"{following}"
             elif label in {"path", "uri", "url", "href", "link"}:
@@ -202,28 +197,16 @@ class Paginator:
                 values[name] = ""
         return values
 
-    def _names_list(self, word: str, frame: ResponseFrame) -> bool:
-        """True if a word means the items of a list: total_films beside films, total_found."""
-        held = {
-            name.rpartition("_")[2]
-            for edge in frame.edges[:1]
-            for name in (edge.target.kind, label_of(edge.target.kind))
-        }
-        return bool(frame.edges) and singular(word) in held | {"found", "match", "matches", "entries", "record"}
-
     def _link(self, frame: ResponseFrame, ahead: bool) -> str:
         base, _, query = frame.url.partition("?")
-        pairs = [tuple(part.split("=", 1)) for part in query.split("&") if "=" in part]
-        arguments = [
-            (n, unquote(v.replace("+", " "))) for n, v in pairs if label_of(n) not in _OFFSETS | _PAGES | {"limit"}
-        ]
+        pairs = parse_qsl(query, keep_blank_values=True)
+        arguments = [pair for pair in pairs if label_of(pair[0]) not in OFFSETS | PAGES | {"limit"}]
         names = {label_of(p.name): p.name for p in frame.plan.tool.parameters if p.location == "query"}
-        page_name = next((names[name] for name in names if name in _PAGES), None)
-        cursor_name = next((names[name] for name in names if name in _CURSORS - {"before"}), None)
+        page_name = next((names[name] for name in names if name in PAGES), None)
+        cursor_name = next((names[name] for name in names if name in FURTHER - {"before"}), None)
         if cursor_name and ahead and _continues_by_cursor(frame.plan):
-            last = str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
             arguments = [pair for pair in arguments if pair[0] != cursor_name]
-            arguments += [(cursor_name, last or str(frame.offset + frame.limit))]
+            arguments.append((cursor_name, self._last_id(frame) or str(frame.offset + frame.limit)))
         elif page_name:
             arguments.append((page_name, str(frame.page + (1 if ahead else -1))))
         else:
@@ -232,15 +215,16 @@ class Paginator:
         return f"{base}?{urlencode(arguments)}"
 
 
-def is_paging(name: str) -> bool:
-    """True if a parameter chooses a page."""
-    return label_of(name) in LIMITS | _OFFSETS | _PAGES
+def _names_list(word: str, frame: ResponseFrame) -> bool:
+    """True if a word means the items of a list: total_films beside films, total_found."""
+    targets = {edge.target.kind.rpartition("_")[2] for edge in frame.edges[:1]}
+    return bool(targets) and singular(word) in targets | {"found", "match", "matches", "entries", "record"}
 
 
 def is_cursor(name: str, schema: Schema) -> bool:
     """True if a parameter holds the cursor of a page; a page with a text for a number is one too."""
     label = label_of(name)
-    return label in _CURSORS or (label in _PAGES and declared_types(schema) == ("string",))
+    return label in FURTHER or (label in PAGES and declared_types(schema) == ("string",))
 
 
 def searches(plan: ResponsePlan) -> bool:
@@ -268,7 +252,7 @@ def page_arguments(frame: ResponseFrame) -> Iterator[tuple[str, Schema, object]]
     if searches(frame.plan):
         for name, value in frame.body.items():
             for inner_name, inner in value.items() if isinstance(value, dict) else [(name, value)]:
-                if is_paging(inner_name) or label_of(inner_name) in _CURSORS:
+                if is_paging(inner_name) or label_of(inner_name) in FURTHER:
                     yield inner_name, {}, inner
 
 
@@ -278,7 +262,7 @@ def beyond_first(frame: ResponseFrame) -> bool:
         label, requested = label_of(name), number(sent)
         if sent and is_cursor(name, schema):
             return True
-        if (label in _OFFSETS and (requested or 0) > 0) or (label in _PAGES and (requested or 0) > 1):
+        if (label in OFFSETS and (requested or 0) > 0) or (label in PAGES and (requested or 0) > 1):
             return True
     return False
 
@@ -297,12 +281,12 @@ def _is_link(part: ResponseShape) -> bool:
 def _continues_by_cursor(plan: ResponsePlan) -> bool:
     """True if a tool has a cursor and no number of a page or an item."""
     query = [p for p in plan.tool.parameters if p.location == "query"]
-    counted = any(label_of(p.name) in _OFFSETS | _PAGES and not is_cursor(p.name, p.schema) for p in query)
+    counted = any(label_of(p.name) in OFFSETS | PAGES and not is_cursor(p.name, p.schema) for p in query)
     return not counted and any(is_cursor(p.name, p.schema) for p in query)
 
 
 def _about_pages(part: ResponseShape) -> bool:
     """True if most fields of an object are about pages."""
-    paging = _PAGES | LIMITS | _OFFSETS | _TOTALS | _CURSORS | _PAGE_FIELDS
+    paging = PAGES | LIMITS | OFFSETS | _TOTALS | FURTHER | _PAGE_FIELDS
     hits = sum(label_of(name) in paging for name in part.properties)
     return bool(hits) and 2 * hits >= len(part.properties)

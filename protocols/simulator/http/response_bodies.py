@@ -6,34 +6,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, cast
 
 from protocols.bounded import format_checker, validator_class
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import label_of
+from protocols.simulator.analysis.world_schema import GENERIC, label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, NEXT_LINKS, Paginator, ResponseFrame, beyond_first, is_paging
+from protocols.simulator.http.paging import NEXT_LINKS, Paginator, ResponseFrame, beyond_first
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
+from protocols.simulator.world.filters import LIMITS, is_paging
 from protocols.simulator.world.plausible_values import is_date
 from protocols.simulator.world.world import World
-from protocols.text.words import identifier_stem, singular, words
+from protocols.text.words import singular, words
 
 __all__ = ["ResponseBodies"]
 
 _MAX_CACHED = 8192
+"""Bodies that are kept; a page of a list shows the same few entities many times."""
 _MOST_NESTED = (None, None, 6, 4, 2, 1)
 """Entities in a list within others, by the number of keys around it; the sizes of nested lists multiply."""
 _UNFIT: Any = object()
-_SCALARS = frozenset({str, int, float, type(None)})
 _CHOOSERS = frozenset("field include select expand column".split())
-_GENERIC_KEYS = frozenset(
-    "item result data datum entry list object value content record row hit node element response body payload".split()
-)
 
 
 class ResponseBodies:
@@ -49,7 +47,6 @@ class ResponseBodies:
         self._paginator = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
         self._rows: dict[tuple[Entity, str], list[Entity]] = {}
-        self._types_within: dict[tuple[int, str], frozenset[str]] = {}
 
     def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
         """The body for a response shape; `created` for a write."""
@@ -92,8 +89,7 @@ class ResponseBodies:
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query identifies: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
-            stem = identifier_stem(name)
-            kind = self.schema.entity_type_named("_".join(stem)) if stem else None
+            kind = self.schema.referenced_type(name)
             if kind is None or kind.local or words(name)[-1] not in {"id", "gid", "uuid", "guid", "ref", "slug"}:
                 continue
             entity = self.world.find(kind.name, str(value))
@@ -119,7 +115,7 @@ class ResponseBodies:
         requested &= {kind for part in shape.properties.values() for kind in kinds_in(part)}
         state = self._state(frame) if top else None
         for name, part in shape.properties.items():
-            inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
+            inner_label = label_of(name) if singular(label_of(name)) not in GENERIC else label
             kinds = kinds_in(part)
             if top and requested and kinds and not kinds & requested and name not in shape.required | shape.expected:
                 continue
@@ -178,7 +174,7 @@ class ResponseBodies:
         """The path of a field within a plain object, if it holds the number of the entity; else its name."""
         kind = self.schema.entity_types.get(entity.kind)
         path = f"{shape.name}.{name}"
-        return path if kind and path in self._fields.number_fields(kind) else name
+        return path if kind and path in kind.number_fields else name
 
     def _linked_kind(self, state: Entity, shape: ResponseShape, part: ResponseShape) -> str:
         """The type of the entity in a state that may show several types: that of the currently playing item."""
@@ -211,16 +207,11 @@ class ResponseBodies:
                 elif part.shows_entity:
                     body[name] = self._linked(part, edge.own, name, frame, beside=edge.target)
                 elif part.properties and {"type", "href", "uri"} & set(part.properties):
-                    body[name] = self._context(part, edge, frame)
+                    body[name] = self._about(self._whole(edge.target), part, frame)
                 else:
                     body[name] = self._plain(edge.own, name, part, frame)
             return body
         return self._entity(shape, edge.target, edge.own, frame)
-
-    def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
-        """The context of a played or viewed entity: its parent where it has one."""
-        around = self._whole(edge.target)
-        return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
 
     def _whole(self, entity: Entity) -> Entity:
         """The entity of which another one is a part, such as the album of a track; else the entity itself."""
@@ -241,7 +232,11 @@ class ResponseBodies:
             ]
             wholes = [whole for entity in linked if (whole := self._whole(entity)) is not entity]
             around = next(iter((*wholes, *linked)), state)
-        return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
+        return self._about(around, part, frame)
+
+    def _about(self, entity: Entity, part: ResponseShape, frame: ResponseFrame) -> object:
+        """The fields of an entity that a plain object shows, such as the context of a played item."""
+        return {name: self._property(entity, None, name, inner, frame) for name, inner in part.properties.items()}
 
     def _variant(self, shape: ResponseShape, entity: Entity) -> ResponseShape:
         if not shape.options:
@@ -249,23 +244,15 @@ class ResponseBodies:
         return next((option for option in shape.options if option.kind == entity.kind), shape.options[0])
 
     def _entity(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
-        """The body of an entity at a place; cached until a write changes a type within it."""
+        """The body of an entity at a place; cached until a write."""
         if len(self._built) >= _MAX_CACHED:
             self._built.clear()
         date = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
         beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
-        now = sum(self.world.changes[kind] for kind in self._types_in(shape, entity.kind))
-        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), now, frame.requested)
+        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), self.world.version, frame.requested)
         if key not in self._built:
             self._built[key] = self._entity_body(self._variant(shape, entity), entity, own, frame)
         return self._built[key]
-
-    def _types_in(self, shape: ResponseShape, kind: str) -> frozenset[str]:
-        """The types on which the body of an entity depends: its own, and those nested within it."""
-        key = (id(shape), kind)
-        if key not in self._types_within:
-            self._types_within[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
-        return self._types_within[key]
 
     def _entity_body(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
@@ -368,11 +355,12 @@ class ResponseBodies:
         if part.is_array:
             if isinstance(written, list):
                 return written
-            if identifier_stem(last) and part.item is not None:
-                kind = self.schema.entity_type_named("_".join(identifier_stem(last)))
-                if kind is not None:
-                    ids = [self._fields.identifier(member) for member in self._referenced(entity, kind.name)]
-                    return [value if fits(value, part.item) else str(value) for value in ids]
+            kind = self.schema.referenced_type(last) if part.item is not None else None
+            if kind is not None and part.item is not None:
+                # None of its own type, which could form a circle.
+                edges = self._relations.first_related(entity, kind.name) if kind.name != entity.kind else []
+                ids = [self._fields.identifier(edge.target) for edge in edges]
+                return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
             return written if isinstance(written, dict) else self._plain_object(part, entity, name, frame)
@@ -384,10 +372,6 @@ class ResponseBodies:
         if is_argument and fits(frame.values[last], part):
             return frame.values[last]
         return self._fields.value(entity, name, part)
-
-    def _referenced(self, entity: Entity, kind: str) -> list[Entity]:
-        """The entities behind a list of identifiers; none of its own type, which could form a circle."""
-        return [edge.target for edge in self._relations.first_related(entity, kind)] if kind != entity.kind else []
 
     def _coerced(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
         """A value set by a write, coerced to its place, or `_UNFIT`.
@@ -433,26 +417,16 @@ class ResponseBodies:
         frame: ResponseFrame,
         example: Mapping[str, object] | None = None,
     ) -> object:
-        examples = part.example_objects()
+        examples = part.example_objects
         if example is None and examples:
             example = cast("Mapping[str, object]", self.world.rng(entity, name, "donor").choose(examples))
         example = example or {}
-        kind = self.schema.entity_types.get(entity.kind)
-        simple = not (kind and kind.date) and not self._fields.has_prescribed_values(entity.kind)
-        has_several = len(examples) >= 4
-        body: dict[str, object] = {}
-        for key, inner in part.properties.items():
-            value = example.get(key)
-            path = f"{name}.{key}" if name else key
-            reusable = simple and inner.is_scalar and key in example and path not in entity.values
-            numeric = isinstance(value, (int, float))
-            if kind and path in self._fields.number_fields(kind):
-                reusable = False
-            if reusable and value.__class__ in _SCALARS and (has_several or not numeric) and fits(value, inner):
-                body[key] = value  # a shortcut: nearly all of a long series
-            else:
-                body[key] = self._plain_property(inner, entity, path, frame, example, has_several)
-        return body
+        return {
+            key: self._plain_property(
+                inner, entity, f"{name}.{key}" if name else key, frame, example, has_several=len(examples) >= 4
+            )
+            for key, inner in part.properties.items()
+        }
 
     def _plain_property(
         self,
@@ -461,6 +435,7 @@ class ResponseBodies:
         path: str,
         frame: ResponseFrame,
         example: Mapping[str, object],
+        *,
         has_several: bool,
     ) -> object:
         """One property of a plain object, like that of an example; `has_several` if there are enough examples."""
@@ -473,7 +448,7 @@ class ResponseBodies:
             if self._fields.prescribed_values(entity, path) is not None:
                 return self._plain(entity, path, part, frame)
             usable = not isinstance(value, (dict, list)) and key in example and path not in entity.values
-            usable = usable and not (kind and path in self._fields.number_fields(kind))
+            usable = usable and not (kind and path in kind.number_fields)
             # Numbers of a single example are no more than a hint.
             if usable and (isinstance(value, (str, bool)) or value is None or has_several) and fits(value, part):
                 return value
@@ -548,18 +523,11 @@ def _requested_fields(values: Mapping[str, object]) -> frozenset[str]:
 def _shifted(value: object, days: int) -> object:
     if isinstance(value, dict):
         return {name: _shifted(part, days) for name, part in value.items()}
-    return _moved(value, days) if isinstance(value, str) and value[:4].isdecimal() else value
-
-
-@lru_cache(maxsize=8192)
-def _moved(text: str, days: int) -> str:
-    if not is_date(text):
-        return text
-    try:
-        moved = datetime.fromisoformat(text[:10]) + timedelta(days=days)
-    except ValueError:
-        return text
-    return moved.strftime("%Y-%m-%d") + text[10:]
+    if not isinstance(value, str) or not is_date(value):
+        return value
+    with suppress(ValueError, OverflowError):
+        return (datetime.fromisoformat(value[:10]) + timedelta(days=days)).strftime("%Y-%m-%d") + value[10:]
+    return value
 
 
 def _holds_lists(part: ResponseShape) -> bool:

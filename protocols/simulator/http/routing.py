@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 from urllib.parse import urlencode
 
 from protocols.calls.path_matching import match
-from protocols.model import Protocol, Schema, Tool
+from protocols.model import Schema, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
-from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
+from protocols.simulator.analysis.world_schema import ResponsePlan
 from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
 from protocols.simulator.http.paging import ResponseFrame, searches, stands_for_all
 from protocols.simulator.http.request import RequestReader
@@ -32,8 +33,8 @@ class Responder:
     def __init__(self, world: World) -> None:
         self.world = world
         self._fields = world.fields
-        self.schema: WorldSchema = world.schema
-        self.protocol: Protocol = world.schema.protocol
+        self.schema = world.schema
+        self.protocol = world.schema.protocol
         self._plans = {plan.tool.name: plan for plan in self.schema.plans}
         self._reader = RequestReader(self.protocol)
         self._writer = WriteHandler(world)
@@ -47,14 +48,14 @@ class Responder:
 
     def answer(self, request: SimulatedRequest) -> SimulatedReply:
         """The reply to a request with accepted credentials."""
-        match_result = self._match(request.method, request.path)
-        if match_result is None:
+        matched = self._match(request.method, request.path)
+        if matched is None:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
-            if allowed:
-                reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
-                return SimulatedReply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
-            return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
-        tool, path_values = match_result
+            if not allowed:
+                return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
+            reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
+            return replace(reply, headers={"Allow": ", ".join(allowed)})
+        tool, path_values = matched
         try:
             return self._answer(request, self._plans[tool.name], path_values)
         except RequestError as problem:
@@ -62,8 +63,8 @@ class Responder:
 
     def tool_for(self, request: SimulatedRequest) -> Tool | None:
         """The tool of a request."""
-        match_result = self._match(request.method, request.path)
-        return match_result[0] if match_result else None
+        matched = self._match(request.method, request.path)
+        return matched[0] if matched else None
 
     def _answer(self, request: SimulatedRequest, plan: ResponsePlan, path_values: Mapping[str, str]) -> SimulatedReply:
         body = self._reader.body(request, plan.tool)
@@ -130,18 +131,18 @@ class Responder:
         own = tool.responses if tool else ()
         everywhere = [response for other in self.protocol.tools for response in other.responses]
         names = (str(status), f"{status // 100}XX", "default")
-        candidates = [(r, True) for name in names for r in own if r.status.upper() == name]
-        candidates += [(r, False) for r in own if r.status[:1] == "4"]
-        candidates += [(r, False) for r in everywhere if r.status == str(status)]
-        candidates += [(r, False) for r in everywhere if r.status[:1] == "4"]
-        response, exact = next(((r, exact) for r, exact in candidates if r.schema is not None), (None, False))
+        exact = [r for name in names for r in own if r.status.upper() == name and r.schema is not None]
+        similar = [r for r in own if r.status[:1] == "4"]
+        similar += [r for r in everywhere if r.status == str(status)]
+        similar += [r for r in everywhere if r.status[:1] == "4"]
+        response = next((r for r in (*exact, *similar) if r.schema is not None), None)
         if response is None or response.media_type is None or "json" not in response.media_type:
             return plain
         shape = build(self.protocol, cast("Schema", response.schema), response.examples)
         if shape is None:
             return plain
         entity = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(status))
-        example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
+        example = next((e for e in response.examples if isinstance(e, dict)), {}) if response in exact else {}
         return SimulatedReply(status, self._error(shape, entity, status, message, example), response.media_type)
 
     def _error(

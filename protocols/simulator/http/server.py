@@ -1,4 +1,9 @@
-"""Serve worlds over HTTP on localhost, so that programs meet real requests, statuses and JSON."""
+"""Serve worlds over HTTP on localhost, so that programs meet real requests, statuses and JSON.
+
+Each task has a session: one world with its requests, isolated from all others. A session is opened over HTTP or from
+Python; both lead here. Its world follows from its seed, task and question, not from other sessions or the order of its
+reads.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +11,148 @@ import gc
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from protocols.calls.credentials import Credential, for_scheme
+from protocols.calls.credentials import ANY_REQUEST, Credential, for_scheme
 from protocols.combined import as_one_api
 from protocols.errors import UsageError
-from protocols.model import Protocol, WholeURL
+from protocols.model import Protocol, Tool, WholeURL
 from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
 from protocols.simulator.analysis.world_schema import WorldSchema
+from protocols.simulator.demand import Demand
 from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
 from protocols.simulator.http.http_server import ConnectionServer
-from protocols.simulator.http.messages import EncodedAnswer, SimulatedRequest
-from protocols.simulator.http.session import Session
-from protocols.simulator.world.question_ids import QuestionIdentifier, read_identifiers
+from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedRequest, encode, encoded_message
+from protocols.simulator.http.routing import Responder
+from protocols.simulator.world.question_ids import read_identifiers
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.world import World
-from protocols.text.entities import NO_ENTITIES, NamedEntities, read_entities
+from protocols.text.entities import NO_ENTITIES, read_entities
 
-__all__ = ["Simulator"]
+__all__ = ["Session", "Simulator"]
 
 _SESSIONS = "/__session__"
 _RESET = "/__reset__"
 _DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 _world_schemas: dict[tuple[str, ...], WorldSchema] = {}
+
+
+class Session(AbstractContextManager["Session"]):
+    """A world of its own at a base URL of its own; a context manager that closes it.
+
+    Args:
+        id: "" for the default world of a simulator.
+        rehearses: True if programs are rehearsed here: whoever runs one says before what it demands (`satisfy`).
+    """
+
+    def __init__(self, simulator: Simulator, id: str, seed: str, query: str = "", *, rehearses: bool = False) -> None:
+        self.id = id
+        self.protocol = simulator.protocol
+        self.credentials = simulator.credentials
+        self._demands: list[tuple[Demand, ...]] | None = [] if rehearses else None
+        self._simulator = simulator
+        self._seed = seed
+        self._query = query
+        self._fault_injector = FaultInjector(simulator.conditions, self.protocol.digest, seed)
+        self._lock = threading.Lock()
+        self._responder: Responder | None = None
+        self._restricted = any(tool.security for tool in self.protocol.tools)
+        keys = [scheme for scheme in self.protocol.security_schemes if scheme.kind == "apiKey"]
+        self._secrets = frozenset(scheme.parameter for scheme in keys if scheme.location == "query")
+
+    @property
+    def rehearses(self) -> bool:
+        """True if programs are rehearsed here."""
+        return self._demands is not None
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """In words, what the latest program demands and no place can hold, by the document or by the question."""
+        return self._responder.world.demanded.unmet if self._responder is not None else ()
+
+    @property
+    def url(self) -> str:
+        """The base URL, with the path of the documented server; starts the server if it is not running."""
+        return self._simulator.base_url(self.id)
+
+    @property
+    def base_urls(self) -> str | dict[str, str]:
+        """The base URL, or that of each API by namespace, as a Sandbox takes them."""
+        return self.protocol.under(self.url)
+
+    def satisfy(self, demands: Sequence[Demand]) -> None:
+        """Have the world hold what a program demands, beside what it holds already. Raises: UsageError."""
+        if self._demands is None:
+            raise UsageError("this session rehearses no programs; open it with rehearses=True")
+        with self._lock:
+            responder = self._current_responder()
+            self._demands.append(tuple(demands))
+            responder.world.satisfy(demands)
+
+    def reset(self) -> None:
+        """Undo all writes: the world is again as at the start."""
+        with self._lock:
+            self._responder = None
+        self._fault_injector.reset()
+
+    def close(self) -> None:
+        """Close the session and remove its URL; idempotent."""
+        self._simulator.close_session(self.id)
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def answer(self, request: SimulatedRequest) -> EncodedAnswer:
+        """Answer one request; one at a time, because a world is not thread-safe."""
+        refusal = self._fault_injector.refusal(request.method, f"{request.path} {request.query}", request.body)
+        with self._lock:
+            responder = self._current_responder()
+            tool = responder.tool_for(request)
+            if refusal is None and not self._signed_in(request, tool):
+                refusal = RequestError(401, "the credential is missing or wrong")
+            if refusal is None:
+                query = tuple((name, value) for name, value in request.query if name not in self._secrets)
+                return encode(responder.answer(replace(request, query=query)))
+            reply = responder.problem(tool, refusal)
+        return encode(replace(reply, headers={"Retry-After": str(refusal.wait)} if refusal.wait else {}))
+
+    def _current_responder(self) -> Responder:
+        if self._responder is None:
+            world = self._simulator.new_world(self._seed, self._query)
+            for demands in self._demands or ():
+                world.satisfy(demands)
+            self._responder = Responder(world)
+        return self._responder
+
+    def _signed_in(self, request: SimulatedRequest, tool: Tool | None) -> bool:
+        """True if a request satisfies one of its tool's security alternatives; any credential if none is documented."""
+        if not self.credentials:
+            return True
+        if tool is not None and self._restricted and not tool.security:
+            return True
+        satisfied = {credential.scheme for credential in self.credentials if _carries(request, credential)}
+        if tool is None or not self._restricted:
+            return bool(satisfied)
+        return any(satisfied.issuperset(alternative) for alternative in tool.security)
+
+
+def _carries(request: SimulatedRequest, credential: Credential) -> bool:
+    """True if a request carries a credential."""
+    cookies = credential.cookies()
+    return (
+        all(request.header(name) == text for name, text in credential.sign(ANY_REQUEST).items())
+        and set(credential.query().items()) <= set(request.query)
+        and (not cookies or cookies.items() <= request.cookies.items())
+    )
 
 
 def _world_schema(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
@@ -71,7 +186,7 @@ class _WantedSession(BaseModel, extra="forbid", strict=True):
     query: str = ""
 
 
-class Simulator:
+class Simulator(AbstractContextManager["Simulator"]):
     """A stand-in for the service behind a protocol: a real HTTP server with worlds of invented data.
 
     There is one default world, and one for each session. The same protocol, seed and requests give the same bytes. Use
@@ -116,7 +231,7 @@ class Simulator:
         self._world_file = read_world(world, protocol) if world else NO_WORLD
         if world:
             _world_schema(protocol, self._world_file)
-        self._conditions = ServiceConditions(latency, fail_rate, rate_limit)
+        self.conditions = ServiceConditions(latency, fail_rate, rate_limit)
         self._log = RequestLog(log) if log else None
         self.protocol = protocol
         self.seed = seed
@@ -125,7 +240,7 @@ class Simulator:
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
         self._lock = threading.Lock()
         self._server: ConnectionServer | None = None
-        self._sessions = {"": self._new_session("", str(seed), NO_ENTITIES)}
+        self._sessions = {"": Session(self, "", str(seed))}
 
     def start(self, port: int = 0) -> str:
         """Start to serve in the background; idempotent. The document is analysed before the first request.
@@ -174,12 +289,7 @@ class Simulator:
         if self._log is not None:
             self._log.close()
 
-    def __enter__(self) -> Simulator:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.stop()
 
     # -- sessions --------------------------------------------------------------------------------------------------
@@ -195,17 +305,12 @@ class Simulator:
             rehearses: True if programs are rehearsed here: the world grows by what each one looks for.
         """
         seed = self.seed if seed is None else seed
-        named_entities = read_entities(query) if query else NO_ENTITIES
-        identifiers = read_identifiers(query)
         world_seed = f"{seed}/{task}" if task else str(seed)
         name = blake2b(f"{world_seed}\n{query}".encode(), digest_size=6).hexdigest()
         with self._lock:
-            number = 1
-            id = name
-            while id in self._sessions:
-                number += 1
-                id = f"{name}-{number}"
-            session = self._sessions[id] = self._new_session(id, world_seed, named_entities, identifiers, rehearses)
+            ids = (name, *(f"{name}-{number}" for number in range(2, len(self._sessions) + 2)))
+            id = next(id for id in ids if id not in self._sessions)
+            session = self._sessions[id] = Session(self, id, world_seed, query, rehearses=rehearses)
         return session
 
     def close_session(self, id: str) -> None:
@@ -214,29 +319,16 @@ class Simulator:
             with self._lock:
                 self._sessions.pop(id, None)
 
-    def _new_session(
-        self,
-        id: str,
-        seed: str,
-        named_entities: NamedEntities,
-        identifiers: tuple[QuestionIdentifier, ...] = (),
-        rehearses: bool = False,
-    ) -> Session:
-        injector = FaultInjector(self._conditions, self.protocol.digest, seed)
-        return Session(
-            id,
-            self.protocol,
-            self.credentials,
-            address=self.base_url,
-            close=self.close_session,
-            make_world=lambda: self._world(seed, named_entities, identifiers),
-            fault_injector=injector if self._conditions != ServiceConditions() else None,
-            rehearses=rehearses,
+    def new_world(self, seed: str, query: str) -> World:
+        """A world of its own for a session."""
+        return World(
+            _world_schema(self.protocol, self._world_file),
+            seed,
+            self.now,
+            open=self._open,
+            named_entities=read_entities(query) if query else NO_ENTITIES,
+            identifiers=read_identifiers(query),
         )
-
-    def _world(self, seed: str, named_entities: NamedEntities, identifiers: tuple[QuestionIdentifier, ...]) -> World:
-        schema = _world_schema(self.protocol, self._world_file)
-        return World(schema, seed, self.now, open=self._open, named_entities=named_entities, identifiers=identifiers)
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -247,13 +339,12 @@ class Simulator:
             target: Path and query, as received.
         Returns: Status, body, media type ("" without a body), further headers.
         """
-        if self._log is None:
-            return self._handle(method, target, headers, body)
         started = time.perf_counter()
         answer = self._handle(method, target, headers, body)
-        path, _, inner = target.partition(_SESSIONS + "/")
-        id, slash, rest = inner.partition("/")
-        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - started)
+        if self._log is not None:
+            path, _, inner = target.partition(_SESSIONS + "/")
+            id, slash, rest = inner.partition("/")
+            self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - started)
         return answer
 
     def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
@@ -271,7 +362,7 @@ class Simulator:
             path = path[len(self._prefix) :] or "/"
         if path == _RESET:
             if method != "POST":
-                return _json_message(405, "send a POST to reset", {"Allow": "POST"})
+                return encoded_message(405, "send a POST to reset", {"Allow": "POST"})
             session.reset()
             return 204, b"", "", {}
         pairs = tuple(parse_qsl(query.partition("#")[0], keep_blank_values=True)) if query else ()
@@ -287,23 +378,19 @@ class Simulator:
             return 204, b"", "", {}
         if id or method != "POST":
             allowed = "DELETE" if id else "POST"
-            return _json_message(405, f"{method} is not allowed here", {"Allow": allowed})
+            return encoded_message(405, f"{method} is not allowed here", {"Allow": allowed})
         try:
             options = _WantedSession.model_validate_json(body or b"{}")
         except ValidationError as error:
             first = error.errors()[0]
-            return _json_message(400, ": ".join([*map(str, first["loc"]), first["msg"]]))
+            return encoded_message(400, ": ".join([*map(str, first["loc"]), first["msg"]]))
         session = self.session(options.query, str(options.task), options.seed)
         opened = {"id": session.id, "base_url": session.url}
         return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
 
 
-def _json_message(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
-    return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
-
-
 def _unknown_session(id: str) -> EncodedAnswer:
-    return _json_message(404, f"there is no session {id}: it was closed, or never opened")
+    return encoded_message(404, f"there is no session {id}: it was closed, or never opened")
 
 
 def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential]:

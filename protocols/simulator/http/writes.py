@@ -12,7 +12,7 @@ from typing import cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import WriteEffect
-from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, label_of
+from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.world import World
@@ -23,9 +23,6 @@ __all__ = ["WriteHandler"]
 _OPPOSITES = {
     "pause": "play", "stop": "play", "unmute": "mute", "disable": "enable", "close": "open", "unlock": "lock",
     "deactivate": "activate", "unpublish": "publish", "archive": "restore", "unstar": "star", "unlike": "like",
-}  # fmt: skip
-_STATE_WORDS = {
-    "play": "playing", "mute": "muted", "enable": "enabled", "open": "open", "lock": "locked", "publish": "published",
 }  # fmt: skip
 
 
@@ -152,7 +149,7 @@ class WriteHandler:
     def _on_entity(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> Entity:
         if plan.tool.method == "DELETE":
             subject.deleted = True
-            self.world.mark_changed(subject.kind)
+            self.world.mark_changed()
             if subject.parent is not None:
                 self._relations.recount(subject.parent)
             return subject
@@ -188,13 +185,13 @@ class WriteHandler:
 
     def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
         """Set fields; identifiers of other entities become links, and lists of them relations."""
-        self.world.mark_changed(entity.kind)
+        self.world.mark_changed()
         fields = self.world.entity_type(entity).all_fields
         for sent_name, value in sent.items():
             name = sent_name
             if name not in fields and words(name)[:1] == ("new",):  # `new_state` sets the state
                 name = next((field for field in fields if words(field) == words(name)[1:]), name)
-            kind = self._kind_of_reference(name)
+            kind = self.schema.referenced_type(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
                 self._relations.relink(entity, "_".join(identifier_stem(name)), linked)
@@ -210,24 +207,23 @@ class WriteHandler:
     def _act_on(self, entity: Entity, action: tuple[str, ...]) -> None:
         """Apply the verb of a path to the state of an entity: after `/cancel`, its status is `cancelled`."""
         verb = action[0] if action else ""
-        positive = _OPPOSITES.get(verb, verb)
         for name, info in self.world.entity_type(entity).all_fields.items():
-            choices = [str(v) for s in info.shapes for c in s.checks for v in cast("list[object]", c.get("enum") or [])]
+            choices = [str(value) for shape in info.shapes for value in shape.enumerated]
             if len(verb) > 2 and set(words(name)) & {"status", "state"} and choices:
                 fitting = [choice for choice in choices if choice.lower().startswith(verb.removesuffix("e")[:6])]
                 fitting.sort(key=lambda choice: not choice.lower().endswith(("ed", "t", "n")))
                 if fitting:
                     entity.receive(name, fitting[0])
-            if len(verb) < 3 or not any("boolean" in shape.types for shape in info.shapes):
-                continue
-            for word, flag in ((positive, verb == positive), (verb, True)):
-                stem = word.removesuffix("e")
-                if {stem, stem + "e", stem + "ed"} & set(words(name)):
-                    entity.receive(name, flag)
+            if len(verb) > 2 and any("boolean" in shape.types for shape in info.shapes):
+                self._set_flag(entity, name, verb)
 
-    def _kind_of_reference(self, name: str) -> EntityType | None:
-        stem = identifier_stem(name)
-        return self.schema.entity_type_named("_".join(stem)) if stem else None
+    def _set_flag(self, entity: Entity, name: str, verb: str) -> None:
+        """Set a truth value by a verb: `pause` makes `is_paused` true and `playing` false."""
+        positive = _OPPOSITES.get(verb, verb)
+        for word, flag in ((positive, verb == positive), (verb, True)):
+            stem = word.removesuffix("e")
+            if {stem, stem + "e", stem + "ed", stem + "ing"}.intersection(words(name)):
+                entity.receive(name, flag)
 
     def _bump_revision(self, plan: ResponsePlan, subject: Entity) -> None:
         """Give the entity a new revision, if the response shows one: a changed snapshot or version."""
@@ -238,7 +234,7 @@ class WriteHandler:
                 number = cast("int", subject.memo.get("touched", 0)) + 1
                 subject.memo["touched"] = number
                 rng = self.world.rng(subject, name, number)
-                self.world.mark_changed(subject.kind)
+                self.world.mark_changed()
                 subject.values[name] = "".join(rng.choose("0123456789abcdef") for _ in range(32))
 
     # -- members ---------------------------------------------------------------------------------------------------
@@ -267,7 +263,7 @@ class WriteHandler:
 
     def _reference(self, name: str, text: object, targets: list[str]) -> Iterator[tuple[str, str]]:
         pieces = re.split(r"[:/]", str(text))
-        named = self.schema.entity_type_named(pieces[-2]) if len(pieces) > 1 else self._kind_of_reference(name)
+        named = self.schema.entity_type_named(pieces[-2]) if len(pieces) > 1 else self.schema.referenced_type(name)
         if named is not None and (not targets or named.name in targets or len(pieces) > 1):
             yield named.name, pieces[-1]
         elif named is None:
@@ -386,14 +382,13 @@ class WriteHandler:
                 linked = self.state_link(state, label_of(field_name), part.kind, subject)
                 if linked is not None:
                     linked.receive(name, value)
-                    self.world.mark_changed(linked.kind)
+                    self.world.mark_changed()
 
     def _apply_action(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""
-        positive = _OPPOSITES.get(verb, verb)
         for name, part in shape.properties.items():
-            if "boolean" in part.types and {positive, _STATE_WORDS.get(positive, positive)} & set(words(name)):
-                state.values[name] = verb == positive
+            if "boolean" in part.types and verb:
+                self._set_flag(state, name, verb)
         if verb in {"next", "skip"}:
             for relation in self.schema.relations_of(subject.kind, many=True):
                 if "queue" in relation.label:

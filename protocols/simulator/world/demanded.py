@@ -5,6 +5,8 @@ that type get values that fit all demands at once; the others stay as they are. 
 longer than the pages of the document.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 import re
@@ -17,28 +19,26 @@ from protocols.json_path import Step
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, WorldSchema, label_of
 from protocols.simulator.demand import Demand, DemandKind
-from protocols.simulator.world.filters import Filter, conditions_in, filter_of, members_of
+from protocols.simulator.world.filters import (
+    FURTHER,
+    LIMITS,
+    PAGES,
+    Filter,
+    conditions_in,
+    filter_of,
+    members_of,
+)
 from protocols.text.words import NAMES, is_identifier, words
 
-__all__ = ["FURTHER", "DemandedFields", "Wish", "read_demands"]
+__all__ = ["DemandedFields", "Wish", "read_demands"]
 
-_LIMITS = NAMES["limits"] | {"page_limit"}
-FURTHER = NAMES["cursors"] | frozenset(
-    {
-        "scroll_param", "scroll_id", "last_seen_id", "page_token", "next_page_token", "next_cursor", "pagination_token",
-        "continuation_token", "before", "marker", "next_marker",
-    }
-)  # fmt: skip
-"""Names of arguments that ask for the items after some others."""
 _DEFAULT_PAGE = 50
 """Items of a page where no document says it: with 20 a test's world held too few of what its program looks for."""
 _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
 _LARGE_PAGE = 100
 """Items of the largest page that a list is made longer than: one of 1,000 is walked in 63 calls of 20."""
-_UNIQUE = frozenset(
-    {"id", "gid", "uuid", "guid", "email", "mail", "slug", "number", "code", "key", "domain", "username", "handle"}
-)
+_UNIQUE = frozenset("id gid uuid guid email mail slug number code key domain username handle".split())
 _EXPRESSIONS = frozenset({"where", "filter", "filters", "query", "q"})
 _FILTER_KINDS: Mapping[str, DemandKind] = {
     "exact": "is", "from": "above", "to": "below", "above": "above", "below": "below", "other": "is not",
@@ -64,13 +64,12 @@ class DemandedFields:
     """What a program wants of one holder: an entity type, or `~state PATH` for a response without entities.
 
     `fields` are the wishes by path within the holder. `size` is how many items lists of the type should have, `listed`
-    is set if a tool lists it. `links` are the single links that lead to demanded entities of another type.
+    is set if a tool lists it.
     """
 
     fields: dict[str, list[Wish]] = field(default_factory=lambda: defaultdict(list))
     size: int = 0
     filtered: bool = False
-    links: dict[str, str] = field(default_factory=dict)
 
     def unique_count(self, kind: EntityType | None) -> int:
         """How many entities differ in the value that identifies them; 0 without such a wish."""
@@ -90,8 +89,8 @@ class DemandedFields:
             return False
         if kind is not None and path in {kind.title, kind.id_field}:
             return True
-        aliases = {word for alias in (kind.aliases if kind else ()) for word in alias.split("_")}
-        telling = [word for word in words(path.rpartition(".")[2]) if word not in aliases]
+        own_words = kind.own_words if kind else ()
+        telling = [word for word in words(path.rpartition(".")[2]) if word not in own_words]
         return telling[-1:] == ["number"] or (len(telling) == 1 and telling[0] in _UNIQUE)
 
 
@@ -145,29 +144,22 @@ class _DemandReader:
         """Follow a path through the response shape to the innermost entity, and note the wish there."""
         wish = Wish(demand.kind, demand.value, demand.folded)
         holder = plan.subject or f"~state {plan.tool.path}"
-        path = ""
+        path = owner = around = ""
         shapes: Sequence[ResponseShape] = plan.shape.variants() if plan.shape else ()
         for step in demand.path:
+            owner, around = holder, path
             shapes, holder, path = self._step(plan, list(shapes), holder, path, step)
             if not shapes:
                 return
-        if next((shape.kind for shape in shapes if shape.kind), "") and isinstance(demand.path[-1], str):
-            if demand.kind == "false" and (link := self._link_holder(plan, demand)):
-                self.holders[link].fields[demand.path[-1]].append(wish)
+        if any(shape.kind for shape in shapes) and isinstance(demand.path[-1], str):
+            if demand.kind == "false" and not around and owner in self.schema.entity_types:
+                self.holders[owner].fields[demand.path[-1]].append(wish)
             return
         if not path:
             return
         if shapes[0].item is not None and demand.kind in {"is", "contains"}:
             path += "[]"
         self.holders[holder].fields[path].append(wish)
-
-    def _link_holder(self, plan: ResponsePlan, demand: Demand) -> str:
-        """The type of the entity whose link a path ends in."""
-        shapes: Sequence[ResponseShape] = plan.shape.variants() if plan.shape else ()
-        holder, path = plan.subject, ""
-        for step in demand.path[:-1]:
-            shapes, holder, path = self._step(plan, list(shapes), holder, path, step)
-        return holder if not path and holder in self.schema.entity_types else ""
 
     def _step(
         self, plan: ResponsePlan, shapes: list[ResponseShape], holder: str, path: str, step: Step
@@ -192,7 +184,7 @@ class _DemandReader:
         kinds = [part.kind for part in parts if part.kind]
         if kinds:
             if holder in self.schema.entity_types:
-                self.holders[holder].links[label_of(str(step))] = kinds[0]
+                self.holders[holder]  # its entities are linked to demanded ones
             return parts, kinds[0], ""
         if parts and any(inner.item_types for part in parts for inner in part.properties.values()):
             return parts, holder, ""
@@ -278,9 +270,8 @@ class _DemandReader:
 
     def read_sizes(self, demands: Sequence[Demand]) -> None:
         """Make the lists that a tool pages through longer than its page, and no other one empty."""
-        for tool in dict.fromkeys(demand.tool for demand in demands):
-            plan = self._plans.get(tool)
-            if plan is None or plan.shape is None:
+        for plan in filter(None, map(self._plans.get, dict.fromkeys(demand.tool for demand in demands))):
+            if plan.shape is None:
                 continue
             paged = _is_paged(plan)
             size = page_size(plan) * 5 // 4 + 3 if paged else _FEW
@@ -303,13 +294,9 @@ class _DemandReader:
         """The entity types that a tool lists at the top of its response."""
         names: dict[str, None] = {}
         for shape in plan.shape.variants() if plan.shape else ():
-            for part in (
-                shape,
-                *shape.properties.values(),
-                *(i for p in shape.properties.values() for i in p.properties.values() if not p.kind),
-            ):
-                if not shape.kind:
-                    names |= dict.fromkeys(part.item_types)
+            outer = shape.properties.values() if not shape.kind else ()
+            for part in (shape, *outer, *(inner for p in outer if not p.kind for inner in p.properties.values())):
+                names |= dict.fromkeys(part.item_types) if not shape.kind else {}
         return (self.schema.entity_types[self._typed.get((plan.tool.name, name), name)] for name in names)
 
     def _searches(self, plan: ResponsePlan) -> bool:
@@ -318,19 +305,18 @@ class _DemandReader:
 
 def _nested_filter(kind: EntityType, name: str) -> Filter | None:
     """The filter of a field within a plain object: `invoice_number` of `detail.invoice_number`."""
-    outer = (part for part in kind.summary.values() if part.properties and not part.kind)
-    return next((Filter(f"{part.name}.{name}") for part in outer if name in part.properties), None)
+    return next((Filter(path) for path in kind.nested if path.partition(".")[2] == name), None)
 
 
 def _is_paged(plan: ResponsePlan) -> bool:
     names = {label_of(parameter.name) for parameter in plan.tool.arguments}
-    return bool(names & (FURTHER | NAMES["offsets"] | NAMES["pages"] | {"pagination"}))
+    return bool(names & (FURTHER | NAMES["offsets"] | PAGES | {"pagination"}))
 
 
 def page_size(plan: ResponsePlan) -> int:
     """The items of the largest page in the document; the page that a program asks for must not change a total."""
     for parameter in plan.tool.arguments:
-        if label_of(parameter.name) in _LIMITS:
+        if label_of(parameter.name) in LIMITS:
             documented = [parameter.schema.get(name) for name in ("maximum", "default")]
             sizes = [size for size in documented if isinstance(size, int)]
             if sizes:

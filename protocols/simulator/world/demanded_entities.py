@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import EntityType
+from protocols.simulator.analysis.world_schema import EntityType, slug
 from protocols.simulator.demand import Demand, DemandKind
 from protocols.simulator.world.demanded import DemandedFields, Wish, read_demands
 from protocols.simulator.world.entity import Entity, RelationEdge, WorldContext
 from protocols.simulator.world.invented_words import nouns
-from protocols.simulator.world.plausible_values import is_date, make_value, number, restyled, slug
+from protocols.simulator.world.plausible_values import is_date, make_value, number, restyled
 
 __all__ = ["DemandedEntities"]
 
@@ -90,9 +90,7 @@ class DemandedEntities:
         names = [str(value) for value in wanted.values(kind.title)] if kind.title else []
         name = names[place] if place < len(names) else ""
         entity = self._world.named_already(kind.name, name) if name else None
-        if entity is not None and str(entity.values.get(kind.title, name)) != name:
-            entity = None
-        if entity is None:
+        if entity is None or str(entity.values.get(kind.title, name)) != name:
             entity = self._new(kind, ("demanded", f"{self._batch}", f"{place}"))
         self._equip(entity, wanted, place)
         if kind.title and isinstance(title := entity.values.get(kind.title), str):
@@ -117,28 +115,27 @@ class DemandedEntities:
             wanted = wanted or DemandedFields()
             count = self._count(kind, wanted)
             missing = max(size - (count if wanted.filtered else len(edges) + count), 0)
-            if target in self._world.dependent_types or self._schema.family(target, owner.kind):
-                made = [self._child(owner, kind, wanted, place, count) for place in range(count + missing)]
-            else:
-                made = self.entities[target][:count]
-                made += [
-                    self._child(None, kind, wanted, place, count, owner) for place in range(count, count + missing)
-                ]
-            self._members[key] = made
+            owned = target in self._world.dependent_types or self._schema.family(target, owner.kind) is not None
+            shared = [] if owned else self.entities[target][:count]
+            self._members[key] = [
+                *shared,
+                *(
+                    self._member(owner, kind, wanted, place, count, owner if owned else None)
+                    for place in range(0 if owned else count, count + missing)
+                ),
+            ]
         return self._members[key]
 
-    def _child(
+    def _member(
         self,
-        parent: Entity | None,
+        owner: Entity,
         kind: EntityType,
         wanted: DemandedFields,
         place: int,
         count: int,
-        owner: Entity | None = None,
+        parent: Entity | None,
     ) -> Entity:
-        around = cast("Entity", parent or owner)
-        key = ("demanded", f"{self._batch}", around.kind, *around.key, f"{place}")
-        entity = self._new(kind, key, parent)
+        entity = self._new(kind, ("demanded", f"{self._batch}", owner.kind, *owner.key, f"{place}"), parent)
         entity.position = place + 1
         self._equip(entity, wanted, place, unique=place < count, arguments_only=place >= count)
         return entity
@@ -169,7 +166,7 @@ class DemandedEntities:
 
     def length(self, entity: Entity, name: str) -> int:
         """The least number of items in a list that is no list of entities, so that it is longer than a page."""
-        holder = f"{entity.kind} {entity.key[1]}" if entity.kind == "~state" else entity.kind
+        holder = entity.owner
         numbers = re.findall(rf"^{re.escape(name)}\[(\d+)\]", "\n".join(entity.values), re.MULTILINE)
         return max(self._lengths.get((holder, name), 0), *(int(number) + 2 for number in numbers), 0)
 
@@ -231,8 +228,7 @@ class DemandedEntities:
             entity.values[path] = value
 
     def _shape(self, entity: Entity, kind: EntityType | None, path: str) -> ResponseShape | None:
-        holder = f"{entity.kind} {entity.key[1]}" if entity.kind == "~state" else entity.kind
-        shape = self._schema.places.get((holder, path))
+        shape = self._schema.places.get((entity.owner, path))
         info = kind.all_fields.get(path) if kind is not None else None
         return shape or (next(iter(info.shapes), None) if info is not None else None)
 
@@ -243,7 +239,7 @@ class DemandedEntities:
         if exact:
             value, folded = exact[place % len(exact)]
             held = self._exact(value, folded, shape)
-            documented = [v for c in _checks(shape) for v in cast("list[object]", c.get("enum") or ())]
+            documented = _enumerated(shape)
             if held is _NONE and isinstance(value, str) and (documented or self._misspells(value, folded, shape)):
                 rest = (
                     f"which is one of {', '.join(map(str, documented[:_TOLD]))}" if documented else "spelled otherwise"
@@ -300,15 +296,14 @@ class DemandedEntities:
 
     def _misspells(self, value: str, folded: bool, shape: ResponseShape | None) -> bool:
         """True if the question has a name or address in another case: the world holds it as the question says."""
-        if folded or any(value in cast("list[object]", check.get("enum") or ()) for check in _checks(shape)):
+        if folded or value in _enumerated(shape):
             return False
         texts = self._world.told_texts
         return value not in texts.values() and texts.get(value.casefold(), value) != value
 
     def _spelled(self, value: str, shape: ResponseShape | None) -> str:
         """A text that is compared in any case, as the question or the document spells it."""
-        documented = [v for c in _checks(shape) for v in cast("list[object]", c.get("enum") or ())]
-        documented += shape.examples if shape else []
+        documented = [*_enumerated(shape), *(shape.examples if shape else ())]
         for text in (self._world.told_texts.get(value.casefold()), *documented):
             if isinstance(text, str) and text.casefold() == value.casefold():
                 return text
@@ -370,8 +365,8 @@ class DemandedEntities:
         return next((form for form in forms if shape is None or fits(form, shape)), _NONE)
 
 
-def _checks(shape: ResponseShape | None) -> Sequence[Mapping[str, object]]:
-    return shape.checks if shape is not None else ()
+def _enumerated(shape: ResponseShape | None) -> Sequence[object]:
+    return shape.enumerated if shape is not None else ()
 
 
 def _moment(value: object) -> datetime | None:

@@ -14,11 +14,11 @@ from typing import cast
 from urllib.parse import quote
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
-from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of
+from protocols.simulator.analysis.world_file import NumberRange
+from protocols.simulator.analysis.world_schema import ANY, EntityType, FieldInfo, label_of, slug
 from protocols.simulator.world import invented_words
 from protocols.simulator.world.entity import Entity, WorldContext
-from protocols.simulator.world.plausible_values import is_date, make_value, mimic, number, plausible_number, slug
+from protocols.simulator.world.plausible_values import is_date, make_value, mimic, number
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import identifier_stem, singular, words
@@ -29,8 +29,6 @@ _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _UPCOMING = frozenset("start begin departure departs due opening".split())
 _FEW_IDENTIFIERS = 8
 """Attempts after which an identifier is numbered, because its schema allows few values."""
-_NUMBER_WORDS = ("number", "code", "sku", "reference")
-_ANY = ResponseShape(("value",))
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -48,24 +46,19 @@ class FieldValues:
         self._now = world.now
         self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
-        self._slug_types: dict[str, bool] = {}
-        self._identifier_info: dict[str, tuple[ResponseShape, int, list[str]]] = {}
         self._names_by_type: dict[str, list[str]] = {}
-        self._numbers_by_type: dict[str, list[str]] = {}
 
     def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; registers the entity under it."""
         kind = self._world.entity_type(entity)
         if kind.id_field in entity.memo:
             return entity.memo[kind.id_field]
-        value = entity.values.get(kind.id_field)
-        taken = self.by_identifier[entity.kind]
-        attempt = 0
-        while value is None or (str(value) in taken and taken[str(value)] is not entity):
+        value, taken, attempt = entity.values.get(kind.id_field), self.by_identifier[entity.kind], 0
+        while value is None or taken.get(str(value), entity) is not entity:
             value = self._new_identifier(entity, kind, attempt)
             if attempt >= _FEW_IDENTIFIERS:
-                number_of = len(taken) + attempt - _FEW_IDENTIFIERS
-                value = f"{value}{number_of}" if isinstance(value, str) else 10_000 + number_of
+                position = len(taken) + attempt - _FEW_IDENTIFIERS
+                value = f"{value}{position}" if isinstance(value, str) else 10_000 + position
             attempt += 1
         entity.memo[kind.id_field] = entity.values[kind.id_field] = value
         taken[str(value)] = entity
@@ -73,10 +66,10 @@ class FieldValues:
 
     def _new_identifier(self, entity: Entity, kind: EntityType, attempt: int) -> object:
         rng = self._world.rng(entity, "identity", attempt)
-        shape, highest, texts = self._identifier_examples(kind)
+        shape, highest, texts = kind.identifier_form
         if highest:
             return rng.between(1_000, highest)
-        if texts and self.uses_slugs(kind):
+        if texts and kind.uses_slugs:
             text = slug(self.title(entity)) or "x"
             if not entity.base and entity.key[0] not in {"named", "created"}:
                 text += f"-{rng.below(16**4):04x}"  # whoever comes first must not get the better name
@@ -91,61 +84,19 @@ class FieldValues:
                 return text
         return make_value(kind.id_field, place, (), rng, self._now)
 
-    def _identifier_examples(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
-        """The shape of a type's identifiers, the highest number (0 for texts), and the texts among the examples."""
-        if kind.name not in self._identifier_info:
-            info = kind.all_fields.get(kind.id_field) or FieldInfo(kind.id_field)
-            shape = next((shape for shape in info.shapes if shape.types), _ANY)
-            examples = shape.fitting_values(kind.ids)
-            numbers = [value for value in examples if isinstance(value, int)]
-            counted = numbers or (not examples and "integer" in shape.types)
-            highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
-            self._identifier_info[kind.name] = shape, highest, [value for value in examples if isinstance(value, str)]
-        return self._identifier_info[kind.name]
-
     def identifying_values(self, kind: EntityType, text: str) -> dict[str, object]:
         """The values of an entity that a text identifies: its number or code where it has one, else its identifier.
 
         Returns: Empty if no such field takes the text. A text that cannot be the identifier is the name.
         """
-        numbers = [] if text.isdecimal() or _UUID.fullmatch(text) else self.number_fields(kind)
+        numbers = [] if text.isdecimal() or _UUID.fullmatch(text) else kind.number_fields
         if numbers:
             return {numbers[0]: text}
-        shape, highest, _ = self._identifier_examples(kind)
+        shape, highest, _ = kind.identifier_form
         value: object = int(text) if highest and text.isdecimal() else text
         if not (highest and isinstance(value, str)) and fits(value, shape):
             return {kind.id_field: value}
         return {kind.title: text} if kind.title and not text.isdecimal() and "_" in text else {}
-
-    def number_fields(self, kind: EntityType) -> list[str]:
-        """The fields with the number by which people know an entity: `InvoiceNumber`, `detail.invoice_number`."""
-        if kind.name in self._numbers_by_type:
-            return self._numbers_by_type[kind.name]
-        own = {word for alias in kind.aliases for word in alias.split("_")} | {"reference"}
-        places = dict(kind.summary)
-        for outer in list(kind.summary.values()):
-            if outer.properties and not outer.kind:
-                places |= {f"{outer.name}.{name}": part for name, part in outer.properties.items()}
-        paths = [
-            path
-            for path, part in places.items()
-            if (parts := words(part.name))
-            and parts[-1] in _NUMBER_WORDS
-            and set(parts[:-1]) <= own
-            and path != kind.id_field
-            and "string" in part.types
-        ]
-        paths.sort(key=lambda path: _NUMBER_WORDS.index(words(path)[-1]))
-        self._numbers_by_type[kind.name] = paths
-        return paths
-
-    def uses_slugs(self, kind: EntityType) -> bool:
-        """True if the identifiers of a type are slugs of its names."""
-        if kind.name not in self._slug_types:
-            texts = [value for value in kind.ids if isinstance(value, str)]
-            names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
-            self._slug_types[kind.name] = any(text in names for text in texts)
-        return self._slug_types[kind.name]
 
     def title(self, entity: Entity) -> str:
         """The name of an entity; its identifier where the API gives it no name."""
@@ -184,10 +135,7 @@ class FieldValues:
 
     def _canonical_shape(self, entity: Entity, name: str) -> ResponseShape | None:
         """The main place of a field; its value is made for there, whichever view asks first."""
-        place = entity.kind
-        if entity.key[:1] == ("state",):
-            place = f"{entity.kind} {entity.key[1]}"
-        return self._schema.places.get((place, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
+        return self._schema.places.get((entity.owner, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
 
     def _info(self, entity: Entity, name: str) -> FieldInfo:
         kind = self._world.entity_type(entity)
@@ -210,30 +158,26 @@ class FieldValues:
         if derived is not None:
             return derived
         info = self._info(entity, name)
-        where = shape or next(iter(info.shapes), _ANY)
+        where = shape or next(iter(info.shapes), ANY)
         own = kind.all_fields.get(name)
         pool: Sequence[object] = info.examples
         if "." in name or "[" in name:
             pool = where.examples
         elif own is not None and where.types <= {"integer", "number", "null"}:
-            pool = own.examples if own.examples or not plausible_number(name) else ()
+            pool = own.examples
         elif entity.kind not in self._schema.entity_types and where.examples and entity.key[:1] == ("state",):
             pool = where.examples
         if name == kind.date:
             return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
-        last = re.sub(r"\[\d+\]", "", name).rpartition(".")[2]
+        last = _unnumbered(name).rpartition(".")[2]
         if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
             return None
         return make_value(last, where, pool, rng, self._now)
 
-    def has_prescribed_values(self, kind: str) -> bool:
-        """True if the world file gives values of any field of a type."""
-        return bool(self._schema.world_file.entities.get(kind, NO_SPEC).fields)
-
     def prescribed_values(self, entity: Entity, name: str) -> tuple[object, ...] | NumberRange | None:
         """The values of a field from the world file, if any."""
-        fields = self._schema.world_file.entities.get(entity.kind, NO_SPEC).fields
-        return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
+        fields = self._schema.world_file.spec(entity.kind).fields
+        return fields.get(_unnumbered(name)) if fields else None
 
     def _draw_prescribed(
         self, values: tuple[object, ...] | NumberRange, rng: SeededRNG, examples: Sequence[object]
@@ -259,7 +203,7 @@ class FieldValues:
             return word if numbered or not examples else invented_words.title(rng)
         if entity.base:
             return self._base_names(kind, examples)[entity.position]
-        if names := self._schema.world_file.entities.get(kind.name, NO_SPEC).names:
+        if names := self._schema.world_file.spec(kind.name).names:
             return rng.choose(names)
         return invented_words.invent_name(kind.name, rng)
 
@@ -268,7 +212,7 @@ class FieldValues:
         if kind.name not in self._names_by_type:
             names = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
-            prescribed = self._schema.world_file.entities.get(kind.name, NO_SPEC).names
+            prescribed = self._schema.world_file.spec(kind.name).names
             start = SeededRNG(self._schema.protocol.digest, self._world.seed, "names", kind.name)
             documented = dict.fromkeys(start.sample(prescribed, len(prescribed)) or examples)
             unused = [name for name in documented if name not in recorded]
@@ -322,8 +266,7 @@ class FieldValues:
         if parts[-1] in {"type", "kind", "object"} and not documented:
             pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
             for part in info.shapes if info else ():
-                for check in part.checks:
-                    pool.update({str(v).casefold(): v for v in cast("list[object]", check.get("enum") or [])})
+                pool |= {str(v).casefold(): v for v in part.enumerated}
             about = entity
             if len(parts) > 1 and entity.kind not in pool:
                 about = entity.parent or next(iter(entity.ends.values()), entity)
@@ -334,7 +277,7 @@ class FieldValues:
                 return entity.kind
             if entity.ends and (label := entity.key[1]) in pool:
                 return pool[label]
-            if about is not entity and not isinstance(shape, type(None)) and fits(about.kind, shape):
+            if about is not entity and shape is not None and fits(about.kind, shape):
                 return about.kind
         if template := self._template(name, kind):
             return f"{template[0]}{self.identifier(entity)}{template[1]}"
@@ -342,10 +285,11 @@ class FieldValues:
             return link
         if (count := self.count(entity, name)) is not None:
             return count
-        if entity.base and not kind.local and shape is not None and shape.types <= {"integer", "null"} and shape.types:
-            own = {word for alias in kind.aliases for word in alias.split("_")}
-            if parts[-1] == "number" and len(parts) > 1 and set(parts[:-1]) <= own:
-                return entity.position + 1
+        counted = (
+            entity.base and not kind.local and shape is not None and {"integer"} <= shape.types <= {"integer", "null"}
+        )
+        if counted and parts[-1] == "number" and len(parts) > 1 and kind.own_words.issuperset(parts[:-1]):
+            return entity.position + 1
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
             return ordinal
         if (reference := self._reference(entity, kind, name)) is not None:
@@ -363,7 +307,7 @@ class FieldValues:
 
     def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: ResponseShape | None) -> str | None:
         """The value of a link: the entity's own address, that of one of its lists, or a page about it."""
-        around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
+        around, _, last = _unnumbered(name).rpartition(".")
         parts = words(last) or ("",)
         if shape is not None and "string" not in shape.types:
             return None
@@ -457,7 +401,7 @@ class FieldValues:
             return None
         if parts[-1] not in {"id", "ids", "gid", "uuid", "guid", "ref", "slug", "key"}:
             return None
-        target = self._schema.entity_type_named("_".join(stem))
+        target = self._schema.referenced_type(name)
         many = parts[-1] == "ids"
         if target is None:
             whole = entity.parent
@@ -480,6 +424,11 @@ class FieldValues:
 def is_upcoming(name: str) -> bool:
     """True if a date field is about the future, such as a start or a departure."""
     return bool(words(name)) and singular(words(name)[0]) in _UPCOMING
+
+
+def _unnumbered(path: str) -> str:
+    """A path without the numbers of items: `lines.price` of `lines[0].price`."""
+    return re.sub(r"\[\d+\]", "", path)
 
 
 def _parse(value: object) -> datetime | None:

@@ -11,11 +11,31 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from protocols.simulator.analysis.world_schema import EntityType
-from protocols.text.words import singular, words
+from protocols.simulator.analysis.world_schema import EntityType, label_of
+from protocols.text.words import NAMES, singular, words
 
-__all__ = ["AFFIXES", "Filter", "conditions_in", "filter_of", "members_of"]
+__all__ = [
+    "AFFIXES",
+    "FURTHER",
+    "LIMITS",
+    "OFFSETS",
+    "PAGES",
+    "Filter",
+    "conditions_in",
+    "filter_of",
+    "is_paging",
+    "members_of",
+]
 
+LIMITS = NAMES["limits"] | {"page_limit"}
+OFFSETS = NAMES["offsets"] | {"from", "page_offset"}
+"""With `from`, which elsewhere may be a date."""
+PAGES = NAMES["pages"]
+FURTHER = NAMES["cursors"] | frozenset(
+    "scroll_param scroll_id last_seen_id page_token next_page_token next_cursor pagination_token continuation_token "
+    "before marker next_marker".split()
+)
+"""Names of arguments that ask for the items after some others."""
 AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 _LEAST_WORDS = frozenset("gte gt min from after since".split())
 _MOST_WORDS = frozenset("lte lt max to before until".split())
@@ -79,6 +99,11 @@ def filter_of(kind: EntityType, name: str, value: object) -> Filter | None:
         strict = parts[-1] in _STRICT_WORDS
         return Filter(field, ("above" if strict else "from") if least else ("below" if strict else "to"))
     return Filter(field)
+
+
+def is_paging(name: str) -> bool:
+    """True if a parameter chooses a page by its size, its number or its first item."""
+    return label_of(name) in LIMITS | OFFSETS | PAGES
 
 
 def members_of(name: str, value: object) -> list[tuple[str, object]]:

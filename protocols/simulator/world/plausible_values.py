@@ -18,11 +18,12 @@ from typing import cast
 
 from protocols.model import Schema
 from protocols.simulator.analysis.response_shape import ResponseShape, fits, type_name
+from protocols.simulator.analysis.world_schema import slug
 from protocols.simulator.world import invented_words
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
-__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "plausible_number", "restyled", "slug"]
+__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "restyled"]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
@@ -36,11 +37,6 @@ _USUALLY_FALSE = frozenset("restricted locked deleted disabled banned adult priv
 _USUALLY_TRUE = frozenset("playable active enabled available playing public verified".split())
 _LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
 _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
-
-
-def slug(text: str) -> str:
-    """The form of a name in a link: `Fishermans Wharf` -> fishermans-wharf."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
 def is_date(value: object) -> bool:
@@ -80,11 +76,7 @@ def mimic(text: str, rng: SeededRNG) -> str:
 
 
 def _enumeration(shape: ResponseShape) -> list[object]:
-    values: list[object] = []
-    for check in shape.checks:
-        values.extend(cast("list[object]", check.get("enum") or []))
-        if "const" in check:
-            values.append(check["const"])
+    values = [*shape.enumerated, *(check["const"] for check in shape.checks if "const" in check)]
     return [value for value in values if value is not None and fits(value, shape)]
 
 
@@ -154,9 +146,10 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
         return rng.choose(choices)
     if not pool and shape.types <= {"string", "null"} and (choices := _described_values(shape)):
         return rng.choose(choices)
-    if id(pool) not in shape.cache.summaries:
-        shape.cache.summaries[id(pool)] = _summarize_pool(shape, pool)
-    summary = cast("_PoolSummary", shape.cache.summaries[id(pool)])
+    key = ("summary", id(pool))
+    if key not in shape.cache:
+        shape.cache[key] = _summarize_pool(shape, pool)
+    summary = cast("_PoolSummary", shape.cache[key])
     values, kind = summary.values, summary.kind
     if kind == "null":
         return None
@@ -225,11 +218,6 @@ def _widened(floor: float, ceiling: float, parts: set[str], whole: bool) -> tupl
     elif parts & {"angle", "direction", "degrees", "bearing"}:
         top = min(top, 359)
     return 0.6 * floor, top
-
-
-def plausible_number(name: str) -> bool:
-    """True if the name of a field implies a range of numbers."""
-    return _range(set(words(name)), datetime(2024, 1, 1)) != (1, 100)
 
 
 _MOMENTS = frozenset("start end created updated modified expiry".split())

@@ -52,7 +52,7 @@ class EntityRelations:
 
     def recount(self, entity: Entity) -> None:
         """Discard the counts of an entity's relations, so that they are computed again."""
-        self._world.mark_changed(entity.kind)
+        self._world.mark_changed()
         for fields in (entity.values, entity.computed):
             for name in [name for name in fields if self._world.fields.count(entity, name) is not None]:
                 del fields[name]
@@ -115,10 +115,10 @@ class EntityRelations:
                 return self.makers(entity, pair), True
             parent = self.parent(entity, pair)
             return [RelationEdge(self.membership(label, entity, parent), parent)] if parent else [], False
-        kind = self._world.entity_type(entity)
         if entity.key[0] == "created":
             return [], True
-        if kind.local and entity.parent is not None and (edges := self._inherited(entity, label, target)):
+        local = self._world.entity_type(entity).local
+        if local and entity.parent is not None and (edges := self._inherited(entity, label, target)):
             return edges, True
         if self._world.owned_by(kinds[target]):
             return self.children(entity, target), False
@@ -224,7 +224,7 @@ class EntityRelations:
     def relink(self, entity: Entity, label: str, target: Entity) -> None:
         """Replace the target of a single link."""
         entity.memo[("link", label)] = target
-        self._world.mark_changed(entity.kind)
+        self._world.mark_changed()
 
     def _is_maker(self, kind: str) -> bool:
         return any(pair.maker == kind for pair in self._schema.pairs)

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from string import capwords
 
-from protocols.simulator.analysis.world_file import NO_SPEC
 from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema
 from protocols.simulator.demand import Demand
 from protocols.simulator.world import invented_words
@@ -24,7 +23,6 @@ from protocols.simulator.world.question_ids import QuestionIdentifier
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
-from protocols.text.words import identifier_stem
 
 __all__ = ["World"]
 
@@ -61,7 +59,6 @@ class World:
         self.seed = seed
         self.now = now
         self.version = 0
-        self.changes: Counter[str] = Counter()
         self.created: dict[str, list[Entity]] = defaultdict(list)
         self._base: dict[str, list[Entity]] = {}
         self._all: dict[str, list[Entity]] = {}
@@ -111,8 +108,7 @@ class World:
         if kind.name in self.schema.singletons.values():
             return []
         owners = [r for r in self.schema.relations.values() if r.target == kind.name and r.owner != kind.name]
-        stems = ("_".join(identifier_stem(name)) for name in kind.all_fields)
-        back = {named.name for stem in stems if (named := self.schema.entity_type_named(stem))}
+        back = {named.name for name in kind.all_fields if (named := self.schema.referenced_type(name))}
         tied = kind.addressed or any(relation.owner in back for relation in owners)
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
@@ -124,7 +120,7 @@ class World:
         if kind.name in self.dependent_types:
             return []
         start = SeededRNG(self.schema.protocol.digest, self.seed, "population", kind.name)
-        spec = self.schema.world_file.entities.get(kind.name, NO_SPEC)
+        spec = self.schema.world_file.spec(kind.name)
         records = start.sample(kind.records, _MOST_RECORDS)
         records.sort(key=lambda record: kind.title not in record)
         if spec.pinned:
@@ -226,8 +222,7 @@ class World:
     def satisfy(self, demands: Sequence[Demand]) -> None:
         """Hold what a program demands, too; what was shown stays as it is."""
         self.demanded.satisfy(demands)
-        for kind in self.schema.entity_types:
-            self.mark_changed(kind)
+        self.mark_changed()
 
     # -- the entities of a question -----------------------------------------------------------------------------------
 
@@ -257,18 +252,20 @@ class World:
         if named is None and identifier.prefix:
             kinds = self.schema.entity_types.values()
             named = next((other for other in kinds if other.name.startswith(identifier.prefix)), None)
-        if named is None and (pinned := self._pinned_types(identifier.text)):
+        types = self.schema.entity_types
+        pinned = {name for name in self.schema.world_file.entities if self._pinned(types[name], identifier.text)}
+        if named is None and pinned:
             return kind.name in pinned
         if named is None:
-            return identifier.is_code and bool(self.fields.number_fields(kind))
+            return identifier.is_code and bool(kind.number_fields)
         return named is kind
 
     def _identified_entity(self, kind: EntityType, text: str) -> Entity | None:
         """The entity with an identifier or number of the question; None if the type can have no such one."""
         if (entity := self.fields.by_identifier[kind.name].get(text)) is not None:
             return entity
-        if (numbered := self._pinned_entity(kind, text)) is not None:
-            return numbered
+        for place in self._pinned(kind, text)[:1]:
+            return self.base(kind.name)[place]
         whole = (kind.name, "identified", text)
         if whole not in self._keyed_entities:
             values = self.fields.identifying_values(kind, text)
@@ -280,24 +277,14 @@ class World:
             self.fields.by_identifier[kind.name].setdefault(text, entity)
         return self._keyed_entities[whole]
 
-    def _pinned_types(self, text: str) -> set[str]:
-        """The types of which the world file pins an entity with a number."""
-        specs = self.schema.world_file.entities.items()
-        types = self.schema.entity_types
-        return {name for name, spec in specs if any(self._has_number(types[name], pin, text) for pin in spec.pinned)}
-
-    def _pinned_entity(self, kind: EntityType, text: str) -> Entity | None:
-        """The entity with a number that the world file pins."""
-        spec = self.schema.world_file.entities.get(kind.name, NO_SPEC)
-        base = self.base(kind.name)
-        for position, pin in enumerate(spec.pinned[: len(base)]):
-            if self._has_number(kind, pin, text):
-                return base[position]
-        return None
+    def _pinned(self, kind: EntityType, text: str) -> list[int]:
+        """The places of the entities with a number that the world file pins."""
+        pins = enumerate(self.schema.world_file.spec(kind.name).pinned)
+        return [place for place, values in pins if self._has_number(kind, values, text)]
 
     def _has_number(self, kind: EntityType, values: Mapping[str, object], text: str) -> bool:
         """True if values hold the number or the identifier of an entity; a number may stand in an object."""
-        for path in (kind.id_field, *self.fields.number_fields(kind)):
+        for path in (kind.id_field, *kind.number_fields):
             outer, _, inner = path.rpartition(".")
             held = values.get(outer)
             if values.get(path) == text or (isinstance(held, Mapping) and held.get(inner) == text):
@@ -388,13 +375,9 @@ class World:
         existing = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
         if existing and all(self._is_made_by(existing, maker) for maker in makers):
             return existing
-        if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
+        if self.schema.entity_types[kind].uses_slugs and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
-        key = (
-            "named",
-            name,
-            *(f"{m.kind}:{self.fields.identifier(m)}" for m in makers),
-        )
+        key = ("named", name, *(f"{maker.kind}:{self.fields.identifier(maker)}" for maker in makers))
         whole = (kind, *key)
         if whole in self._keyed_entities:
             return self._keyed_entities[whole]
@@ -410,11 +393,6 @@ class World:
             entity.values[title] = name
         self._keyed_entities[whole] = entity
         return self.register(entity)
-
-    def has_name(self, kind: str, name: str) -> bool:
-        """True if an entity already has exactly that name."""
-        low = name.casefold()
-        return low in self._by_name(kind) or low in self._question_entities[kind]
 
     def named_already(self, kind: str, name: str) -> Entity | None:
         """The entity of a name, if there is one: of the question, or of the base population."""
@@ -476,10 +454,9 @@ class World:
 
     # -- writes -------------------------------------------------------------------------------------------------------
 
-    def mark_changed(self, kind: str) -> None:
-        """Note that a write changed an entity of a type, or the set of them."""
+    def mark_changed(self) -> None:
+        """Note that a write changed an entity, or the set of them."""
         self.version += 1
-        self.changes[kind] += 1
 
     def create(self, kind: str, *content: str) -> Entity:
         """Add an entity, as a write does.
@@ -487,7 +464,7 @@ class World:
         Args:
             content: The body that was sent, so that two concurrent writes create the same two entities in either order.
         """
-        self.mark_changed(kind)
+        self.mark_changed()
         self._creation_counts[kind, *content] += 1
         entity = Entity(kind, ("created", *content, str(self._creation_counts[kind, *content])))
         self.created[kind].append(entity)

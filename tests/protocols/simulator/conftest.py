@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,27 @@ from protocols.simulator import Simulator
 from tests.protocols.simulator.simulated_apis import Client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cinema_protocol() -> Protocol:
     return load(sample("cinema"))
 
 
-@pytest.fixture
-def cinema(cinema_protocol: Protocol) -> Iterator[Client]:
-    with Simulator(cinema_protocol) as simulator:
-        yield Client(simulator)
-
-
-@pytest.fixture(scope="module")
-def movies(data: Path) -> Iterator[Client]:
-    with Simulator(load(data / "restbench" / "tmdb_oas.json")) as simulator:
-        yield Client(simulator)
+@pytest.fixture(scope="session")
+def music_protocol(data: Path) -> Protocol:
+    return load(data / "restbench" / "spotify_oas.json")
 
 
 @pytest.fixture
-def music(data: Path) -> Iterator[Client]:
-    with Simulator(load(data / "restbench" / "spotify_oas.json")) as simulator:
-        yield Client(simulator)
+def cinema(cinema_protocol: Protocol) -> Client:
+    return Client(Simulator(cinema_protocol))
+
+
+@pytest.fixture(scope="session")
+def movies(data: Path) -> Client:
+    """Nothing writes to it, so all tests share its worlds."""
+    return Client(Simulator(load(data / "restbench" / "tmdb_oas.json")))
+
+
+@pytest.fixture
+def music(music_protocol: Protocol) -> Client:
+    return Client(Simulator(music_protocol))

@@ -2,64 +2,84 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
-import requests
 from jsonschema import Draft202012Validator
 
-from protocols import Tool
+from protocols import Tool, load
 from protocols.calls.credentials import ANY_REQUEST
-from protocols.simulator import Simulator
+from protocols.simulator import Session, Simulator
 
-Arguments = Mapping[str, object]
+TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a simulator replies to a request."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str]
+
+    def json(self) -> Any:
+        return json.loads(self.content)
 
 
 class Client:
-    """Talks to a simulator over real HTTP, with or without its credential."""
+    """Sends requests to a simulator, or to a session of it, as its HTTP server does; with its credential or without."""
 
-    def __init__(self, simulator: Simulator, signed_in: bool = True) -> None:
+    def __init__(self, simulator: Simulator, session: Session | None = None, *, signed_in: bool = True) -> None:
         self.simulator = simulator
+        self.base = f"/__session__/{session.id}" if session is not None else ""
         self.signed_in = signed_in
-        self.session = requests.Session()
 
     def send(
         self, method: str, path: str, body: object = None, /, *extra_headers: Mapping[str, str], **query: object
-    ) -> requests.Response:
-        headers = {name: value for entries in extra_headers for name, value in entries.items()}
-        pairs: list[tuple[str, str]] = []
-        cookies: dict[str, str] = {}
+    ) -> Reply:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        pairs = list(query.items())
         for credential in self.simulator.credentials if self.signed_in else ():
             headers |= credential.sign(ANY_REQUEST)
             pairs += credential.query().items()
-            cookies |= credential.cookies()
-        pairs += [(name, str(value)) for name, value in query.items()]
-        url = self.simulator.url + path
-        return self.session.request(method, url, params=pairs, json=body, headers=headers, cookies=cookies, timeout=20)
+        for entries in extra_headers:
+            headers |= entries
+        joined = urlencode(pairs, doseq=True)
+        target = self.base + path + (("&" if "?" in path else "?") + joined if joined else "")
+        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        status, reply, _, reply_headers = self.simulator.handle(method, target, headers, content)
+        return Reply(status, reply, reply_headers)
 
-    def get(self, path: str, **query: object) -> dict:  # type: ignore[type-arg]
+    def get(self, path: str, **query: object) -> Any:
         reply = self.send("GET", path, **query)
-        assert reply.status_code == 200, (path, reply.text[:300])
-        return reply.json()  # type: ignore[no-any-return]
+        assert reply.status == 200, (path, query, reply.content[:300])
+        return reply.json()
 
-    def call(self, tool: Tool, arguments: Arguments, body: object = None) -> requests.Response:
+    def call(self, tool: Tool, arguments: Mapping[str, object], body: object = None) -> Reply:
         path = tool.path
         query = dict(arguments)
-        headers: dict[str, str] = {}
         for parameter in tool.parameters:
             if parameter.location == "path":
                 path = path.replace(f"{{{parameter.name}}}", str(query.pop(parameter.name)))
-            elif parameter.location == "header" and parameter.name in query:
-                headers[parameter.name] = str(query.pop(parameter.name))
-        return self.send(tool.method, path, body, headers, **query)
+        return self.send(tool.method, path, body, **query)
 
 
-def faults_of(client: Client, tool: Tool, reply: requests.Response) -> list[str]:
+def client_of(document: Mapping[str, object], question: str = "", world: Path | None = None) -> Client:
+    """A client of a document's simulated API, in a world with what the question names."""
+    simulator = Simulator(load(document), auth=False, world=world)
+    return Client(simulator, simulator.session(question) if question else None)
+
+
+def faults_of(client: Client, tool: Tool, reply: Reply) -> list[str]:
     """What is wrong with a reply, measured by the document alone."""
     protocol = client.simulator.protocol
     success = tool.success
-    if reply.status_code // 100 != 2:
-        return [f"{tool.name}: {reply.status_code} {reply.text[:200]}"]
+    if reply.status // 100 != 2:
+        return [f"{tool.name}: {reply.status} {reply.content[:200]!r}"]
     if success is None or success.schema is None:
         return [] if not reply.content else [f"{tool.name}: a body where none is documented"]
     body = reply.json()
@@ -108,25 +128,11 @@ def objects_of(body: object, key: str = "") -> Iterator[tuple[str, dict[str, obj
             yield from objects_of(value, key)
 
 
-TMDB_SOURCES = {
-    "movie_id": ("/search/movie", "Glass Meridian", ("results", 0, "id")),
-    "tv_id": ("/search/tv", "Harbor Lights", ("results", 0, "id")),
-    "person_id": ("/search/person", "Orla Quist", ("results", 0, "id")),
-    "company_id": ("/search/company", "Quist Pictures", ("results", 0, "id")),
-    "collection_id": ("/search/collection", "Meridian Collection", ("results", 0, "id")),
-}
-
-
-def dig(body: object, path: tuple[str | int, ...]) -> object:
-    for step in path:
-        body = body[step]  # type: ignore[index]
-    return body
-
-
 def movie_arguments(client: Client) -> dict[str, object]:
+    names = {"movie": "Glass Meridian", "tv": "Harbor Lights", "person": "Orla Quist", "company": "Quist Pictures"}
     arguments: dict[str, object] = {"query": "Orla Quist", "media_type": "movie", "time_window": "week"}
-    for name, (path, text, place) in TMDB_SOURCES.items():
-        arguments[name] = dig(client.get(path, query=text), place)
+    for kind, name in (names | {"collection": "Meridian Collection"}).items():
+        arguments[f"{kind}_id"] = client.get(f"/search/{kind}", query=name)["results"][0]["id"]
     arguments["network_id"] = client.get(f"/tv/{arguments['tv_id']}")["networks"][0]["id"]
     arguments["review_id"] = client.get(f"/movie/{arguments['movie_id']}/reviews")["results"][0]["id"]
     arguments["credit_id"] = client.get(f"/tv/{arguments['tv_id']}/credits")["crew"][0]["credit_id"]
@@ -158,19 +164,34 @@ def music_values(tool: Tool, ids: dict[str, object]) -> dict[str, object]:
     return {p.name: values[p.name] for p in tool.parameters if p.required}
 
 
-def operation(path: str, *, body: object = None, answer: object = None, status: int = 200, **query: object) -> dict:  # type: ignore[type-arg]
-    """One operation of a document; parameters in the path are strings, those of the query as their schemas say."""
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"\{(\w+)\}", path)
-    ]
-    parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in query.items()]
-    content = {"application/json": {"schema": answer}} if answer is not None else None
-    reply = {"description": "Done.", **({"content": content} if content else {})}
-    described_operation: dict[str, object] = {"parameters": parameters, "responses": {str(status): reply}}
+def operation(
+    answer: object = None,
+    query: Mapping[str, object] | None = None,
+    *,
+    body: object = None,
+    status: int = 200,
+    description: str = "",
+) -> dict[str, Any]:
+    """One operation of a document: the schemas of its answer, of its parameters in the query and of its body."""
+    content = {"content": {"application/json": {"schema": answer}}} if answer is not None else {}
+    described_operation: dict[str, Any] = {
+        "description": description,
+        "parameters": [{"name": name, "in": "query", "schema": schema} for name, schema in (query or {}).items()],
+        "responses": {str(status): {"description": "Done.", **content}},
+    }
     if body is not None:
         described_operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     return described_operation
+
+
+def object_of(*required: str, **properties: object) -> dict[str, Any]:
+    """The schema of an object."""
+    return {"type": "object", "required": list(required), "properties": properties}
+
+
+def list_of(item: object) -> dict[str, Any]:
+    """The schema of a list."""
+    return {"type": "array", "items": item}
 
 
 def described(paths: Mapping[str, object], **components: object) -> dict[str, object]:

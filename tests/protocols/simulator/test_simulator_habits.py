@@ -2,72 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from protocols import load
 from protocols.simulator import Simulator
-from tests.protocols.simulator.simulated_apis import Client, operation
-
-
-def object_schema(*required: str, **properties: object) -> dict[str, object]:
-    return {"type": "object", **({"required": list(required)} if required else {}), "properties": properties}
+from tests.protocols.simulator.simulated_apis import (
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Client,
+    described,
+    list_of,
+    object_of,
+    operation,
+)
 
 
 def page_of(items: object) -> dict[str, object]:
     paging = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
-    return object_schema("data", data={"type": "array", "items": items}, **paging)
+    return object_of("data", data=list_of(items), **paging)
 
 
-def shop_paths() -> dict:  # type: ignore[type-arg]
-    text, number, whole = {"type": "string"}, {"type": "number"}, {"type": "integer"}
+def shop_document() -> dict[str, object]:
+    """Customers and orders with uuids, cursors, basic authentication."""
     uuid, mail, moment = ({"type": "string", "format": name} for name in ("uuid", "email", "date-time"))
     status = {"type": "string", "enum": ["open", "paid", "shipped"]}
-    customer = object_schema("uuid", "fullName", uuid=uuid, fullName=text, email=mail, orderCount=whole)
-    order_fields = {"uuid": uuid, "customerUuid": uuid, "status": status, "total": number, "createdAt": moment}
-    order = object_schema("uuid", "customerUuid", "status", "total", **order_fields)
-    new = object_schema("fullName", fullName=text, email=text)
-    draft = object_schema("total", total=number, status=status)
+    customer = object_of("uuid", "fullName", uuid=uuid, fullName=TEXT, email=mail, orderCount=WHOLE)
+    order_fields = {"uuid": uuid, "customerUuid": uuid, "status": status, "total": NUMBER, "createdAt": moment}
+    order = object_of("uuid", "customerUuid", "status", "total", **order_fields)
+    new = object_of("fullName", fullName=TEXT, email=TEXT)
+    draft = object_of("total", total=NUMBER, status=status)
     paths = {
         "/customers": {
-            "get": operation("/customers", answer=page_of(customer), search=text, limit=whole, cursor=text),
-            "post": operation("/customers", body=new, answer=customer, status=201),
+            "get": operation(page_of(customer), {"search": TEXT, "limit": WHOLE, "cursor": TEXT}),
+            "post": operation(customer, body=new, status=201),
         },
         "/customers/{uuid}": {
-            "get": operation("/customers/{uuid}", answer=customer),
-            "patch": operation("/customers/{uuid}", body=new, answer=customer),
-            "delete": operation("/customers/{uuid}", status=204),
+            "get": operation(customer),
+            "patch": operation(customer, body=new),
+            "delete": operation(status=204),
         },
         "/customers/{uuid}/orders": {
-            "get": operation("/customers/{uuid}/orders", answer=page_of(order)),
-            "post": operation("/customers/{uuid}/orders", body=draft, answer=order, status=201),
+            "get": operation(page_of(order)),
+            "post": operation(order, body=draft, status=201),
         },
-        "/orders": {
-            "get": operation("/orders", answer=page_of(order), status_=status, minTotal=number, maxTotal=number)
-        },
-        "/orders/{uuid}": {"get": operation("/orders/{uuid}", answer=order)},
+        "/orders": {"get": operation(page_of(order), {"status": status, "minTotal": NUMBER, "maxTotal": NUMBER})},
+        "/orders/{uuid}": {"get": operation(order)},
     }
-    paths["/orders"]["get"]["parameters"][0]["name"] = "status"
-    return paths
-
-
-def shop_document() -> dict:  # type: ignore[type-arg]
-    """Customers and orders with uuids, cursors, basic authentication."""
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Shop", "version": "1"},
-        "servers": [{"url": "https://shop.example.com"}],
-        "security": [{"login": []}],
-        "paths": shop_paths(),
-        "components": {"securitySchemes": {"login": {"type": "http", "scheme": "basic"}}},
-    }
+    login = {"login": {"type": "http", "scheme": "basic"}}
+    return {**described(paths, securitySchemes=login), "openapi": "3.1.0", "security": [{"login": []}]}
 
 
 @pytest.fixture
-def shop() -> Iterator[Client]:
-    with Simulator(load(shop_document())) as simulator:
-        yield Client(simulator)
+def shop() -> Client:
+    return Client(Simulator(load(shop_document())))
 
 
 def test_things_are_created_changed_and_deleted(shop: Client) -> None:
@@ -76,14 +64,14 @@ def test_things_are_created_changed_and_deleted(shop: Client) -> None:
     customer = created.json()
     at = f"/customers/{customer['uuid']}"
 
-    assert created.status_code == 201
+    assert created.status == 201
     assert shop.get(at) == customer
     assert shop.get("/customers", search="Marta Kowal")["data"][0] == customer
     assert shop.send("PATCH", at, {"fullName": "Marta Lund"}).json()["fullName"] == "Marta Lund"
     assert (shop.get(at)["fullName"], shop.get(at)["email"]) == ("Marta Lund", "marta@example.com")
-    assert shop.send("DELETE", at).status_code == 204
-    assert shop.send("GET", at).status_code == 404
-    assert Client(shop.simulator, signed_in=False).send("GET", at).status_code == 401
+    assert shop.send("DELETE", at).status == 204
+    assert shop.send("GET", at).status == 404
+    assert Client(shop.simulator, signed_in=False).send("GET", at).status == 401
 
 
 def test_orders_belong_to_their_customer(shop: Client) -> None:

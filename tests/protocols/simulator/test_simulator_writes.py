@@ -5,32 +5,20 @@ from __future__ import annotations
 from tests.protocols.simulator.simulated_apis import Client
 
 
-def test_a_review_that_was_written_is_listed(cinema: Client) -> None:
-    film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
-    before = cinema.get(f"/films/{film}/reviews")["reviews"]
-
-    created = cinema.send("POST", f"/films/{film}/reviews", {"stars": 5, "text": "See it twice."})
-
-    assert created.status_code == 201
-    after = cinema.get(f"/films/{film}/reviews")["reviews"]
-    assert (created.json()["stars"], created.json()["text"], created.json()["filmId"]) == (5, "See it twice.", film)
-    assert after == [*before, created.json()]
-
-
 def test_the_watchlist_keeps_what_is_put_on_it(cinema: Client) -> None:
     film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
     before = [entry["filmId"] for entry in cinema.get("/me/watchlist")["films"]]
 
-    assert cinema.send("PUT", "/me/watchlist", {"filmIds": [film]}).status_code == 204
+    assert cinema.send("PUT", "/me/watchlist", {"filmIds": [film]}).status == 204
     added = cinema.get("/me/watchlist")
     assert [entry["filmId"] for entry in added["films"]] == [*before, film]
     assert added["totalCount"] == len(before) + 1
     cinema.send("PUT", "/me/watchlist", {"filmIds": [film]})
     assert cinema.get("/me/watchlist") == added
 
-    assert cinema.send("DELETE", "/me/watchlist", filmIds=film).status_code == 204
+    assert cinema.send("DELETE", "/me/watchlist", filmIds=film).status == 204
     assert [entry["filmId"] for entry in cinema.get("/me/watchlist")["films"]] == before
-    assert cinema.send("PUT", "/me/watchlist", {"filmIds": [999999999]}).status_code == 404
+    assert cinema.send("PUT", "/me/watchlist", {"filmIds": [999999999]}).status == 404
 
 
 def test_a_playlist_is_made_and_filled(music: Client) -> None:
@@ -42,9 +30,9 @@ def test_a_playlist_is_made_and_filled(music: Client) -> None:
     uris = [song["uri"] for song in songs]
     added = music.send("POST", f"/playlists/{playlist}/tracks", {"uris": uris})
 
-    assert (created.status_code, created.json()["name"], created.json()["owner"]["id"]) == (201, "Love Mariah", me)
+    assert (created.status, created.json()["name"], created.json()["owner"]["id"]) == (201, "Love Mariah", me)
     assert {artist["name"] for song in songs for artist in song["artists"]} == {"Mariah Carey"}
-    assert added.status_code == 201
+    assert added.status == 201
     tracks = music.get(f"/playlists/{playlist}/tracks")
     assert [entry["track"]["uri"] for entry in tracks["items"]] == uris
     assert tracks["total"] == 3
@@ -63,12 +51,12 @@ def test_the_library_of_the_signed_in_user_changes(music: Client) -> None:
     assert (album["name"], album["artists"][0]["name"]) == ("Mojito", "Jay Chou")
     artist = album["artists"][0]["id"]
 
-    assert music.send("PUT", "/me/albums", ids=album["id"]).status_code == 200
+    assert music.send("PUT", "/me/albums", ids=album["id"]).status == 200
     assert album["id"] in [entry["album"]["id"] for entry in music.get("/me/albums")["items"]]
     music.send("DELETE", "/me/albums", ids=album["id"])
     assert album["id"] not in [entry["album"]["id"] for entry in music.get("/me/albums")["items"]]
 
-    assert music.send("PUT", "/me/following", {"ids": [artist]}, type="artist", ids=artist).status_code == 204
+    assert music.send("PUT", "/me/following", {"ids": [artist]}, type="artist", ids=artist).status == 204
     assert artist in [entry["id"] for entry in music.get("/me/following", type="artist")["artists"]["items"]]
     music.send("DELETE", "/me/following", {"ids": [artist]}, type="artist", ids=artist)
     assert artist not in [entry["id"] for entry in music.get("/me/following", type="artist")["artists"]["items"]]

@@ -2,57 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
-import requests
 
 from protocols import UsageError, load
 from protocols.simulator import Simulator
 from tests.protocols.simulator.simulated_apis import (
+    TEXT,
+    WHOLE,
     Client,
+    Reply,
+    client_of,
     described,
     faults_of,
+    list_of,
+    object_of,
     operation,
 )
 
 WORLDS = Path(__file__).resolve().parents[3] / "benchmarks" / "worlds"
-TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 
 
 def library() -> dict[str, object]:
     """Books with tools and shelves; nothing about its parameters tells what they do."""
-    tool = {"type": "object", "properties": {"id": WHOLE, "name": TEXT}}
-    book = {
-        "type": "object",
-        "required": ["id", "title"],
-        "properties": {"id": WHOLE, "title": TEXT, "mood": TEXT, "pages": WHOLE, "weight": TEXT, "printed": tool},
-    }
-    books, ids = {"type": "array", "items": book}, {"type": "array", "items": WHOLE}
-    state = {"type": "object", "properties": {"reading": book, "lamp": {"type": "boolean"}, "level": WHOLE}}
-    me = {"type": "object", "properties": {"id": TEXT, "login": TEXT}}
+    press = object_of(id=WHOLE, name=TEXT)
+    book = object_of("id", "title", id=WHOLE, title=TEXT, mood=TEXT, pages=WHOLE, weight=TEXT, printed=press)
+    desk = object_of(reading=book, lamp={"type": "boolean"}, level=WHOLE)
+    parameters = dict.fromkeys(("alpha", "beta", "gamma"), TEXT) | dict.fromkeys(("low", "high", "n", "leaf"), WHOLE)
+    change = operation(None, {"these": list_of(WHOLE)}, status=204)
     paths = {
-        "/books": {
-            "get": operation(
-                "/books", answer=books, alpha=TEXT, beta=TEXT, gamma=TEXT, low=WHOLE, high=WHOLE, n=WHOLE, leaf=WHOLE
-            )
-        },
-        "/books/{book_id}": {"get": operation("/books/{book_id}", answer=book)},
-        "/me": {"get": operation("/me", answer=me)},
+        "/books": {"get": operation(list_of(book), parameters)},
+        "/books/{book_id}": {"get": operation(book)},
+        "/me": {"get": operation(object_of(id=TEXT, login=TEXT))},
         "/me/shelf": {
-            "get": operation("/me/shelf", answer=books),
-            "put": operation("/me/shelf", status=204, these=ids),
-            "post": operation("/me/shelf", status=204, these=ids),
-            "patch": operation("/me/shelf", status=204, these=ids),
-            "delete": operation("/me/shelf", status=204, these=ids),
+            "get": operation(list_of(book)),
+            **dict.fromkeys(("put", "post", "patch", "delete"), change),
         },
-        "/me/desk": {"get": operation("/me/desk", answer=state)},
-        "/me/desk/dim": {"put": operation("/me/desk/dim", status=204, by=WHOLE)},
-        "/me/desk/night": {"put": operation("/me/desk/night", status=204)},
-        "/me/desk/take": {"put": operation("/me/desk/take", status=204, what=WHOLE)},
+        "/me/desk": {"get": operation(desk)},
+        "/me/desk/dim": {"put": operation(None, {"by": WHOLE}, status=204)},
+        "/me/desk/night": {"put": operation(status=204)},
+        "/me/desk/take": {"put": operation(None, {"what": WHOLE}, status=204)},
     }
     return described(paths)
 
@@ -92,87 +84,73 @@ WORLD_TEXT = """
 """
 
 
-@contextmanager
-def world_client(folder: Path, text: str = WORLD_TEXT) -> Iterator[Client]:
-    """A simulated library with a world file."""
-    file = folder / "world.yaml"
-    file.write_text(dedent(text))
-    with Simulator(load(library()), world=file) as simulator:
-        yield Client(simulator)
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    """A client of a simulated library with a world file."""
+    file = tmp_path / "world.yaml"
+    file.write_text(dedent(WORLD_TEXT))
+    return client_of(library(), world=file)
 
 
-def list_books(client: Client, path: str = "/books", **query: object) -> list[dict[str, object]]:
-    """What an operation lists."""
-    reply = client.send("GET", path, **query)
-    assert reply.status_code == 200, reply.text
-    return reply.json()  # type: ignore[no-any-return]
+def titles(client: Client, **query: object) -> list[str]:
+    """The titles of the books that a request lists."""
+    return [book["title"] for book in client.get("/books", **query)]
 
 
-def test_entities_are_as_many_and_called_as_told(tmp_path: Path) -> None:
+def test_entities_are_as_many_and_called_as_told(client: Client) -> None:
     """Sizes, pinned ones with their values, names, vocabularies and ranges; the same in every view."""
-    with world_client(tmp_path) as client:
-        books = list_books(client, n=1000)
-        emma = next(book for book in books if book["title"] == "Emma")
+    books = client.get("/books", n=1000)
+    emma = next(book for book in books if book["title"] == "Emma")
 
-        assert len(books) == 70
-        assert [book["title"] for book in books[:2]] == ["Moby Dick", "Emma"]
-        assert (emma["mood"], emma["pages"]) == ("witty", 474)
-        assert {"The Lamp", "The Lantern", "A Lamp at Sea", "Tides", "Old Tides"} <= {book["title"] for book in books}
-        assert {book["mood"] for book in books} == {"witty", "merry", "grim"}
-        assert all(100 <= book["pages"] <= 300 for book in books if book is not emma)  # type: ignore[operator]
-        assert {book["weight"] for book in books} == {"200g", "350g", "500g"}
-        assert {book["printed"]["name"] for book in books} == {"Offset", "Letterpress"}  # type: ignore[index]
-        assert client.get(f"/books/{emma['id']}") == emma
+    assert len(books) == 70
+    assert [book["title"] for book in books[:2]] == ["Moby Dick", "Emma"]
+    assert (emma["mood"], emma["pages"]) == ("witty", 474)
+    assert {"The Lamp", "The Lantern", "A Lamp at Sea", "Tides", "Old Tides"} <= {book["title"] for book in books}
+    assert {book["mood"] for book in books} == {"witty", "merry", "grim"}
+    assert all(100 <= book["pages"] <= 300 for book in books if book is not emma)
+    assert {book["weight"] for book in books} == {"200g", "350g", "500g"}
+    assert {book["printed"]["name"] for book in books} == {"Offset", "Letterpress"}
+    assert client.get(f"/books/{emma['id']}") == emma
 
 
-def test_parameters_mean_what_is_told(tmp_path: Path) -> None:
+def test_parameters_mean_what_is_told(client: Client) -> None:
     """exact, prefix, contains, range (of numbers, and of texts that begin with one), limit and page."""
-    with world_client(tmp_path) as client:
-        everything = list_books(client, n=1000)
+    everything = client.get("/books", n=1000)
 
-        assert [book["title"] for book in list_books(client, alpha="tides")] == ["Tides"]
-        begun = {str(book["title"]) for book in list_books(client, beta="the la")}
-        assert begun >= {"The Lamp", "The Lantern"}
-        assert all(title.startswith("The La") for title in begun)
-        assert {"The Lamp", "A Lamp at Sea"} <= {book["title"] for book in list_books(client, gamma="lamp")}
-        assert all(book["pages"] >= 200 for book in list_books(client, low=200, n=1000))  # type: ignore[operator]
-        assert {book["weight"] for book in list_books(client, high=350, n=1000)} == {"200g", "350g"}
-        assert list_books(client, n=7) == everything[:7]
-        assert list_books(client, n=7, leaf=3) == everything[14:21]
-        assert (
-            list_books(client, low=200, high=350, n=3)
-            == [
-                book
-                for book in everything
-                if book["pages"] >= 200 and book["weight"] != "500g"  # type: ignore[operator]
-            ][:3]
-        )
+    assert titles(client, alpha="tides") == ["Tides"]
+    assert set(titles(client, beta="the la")) >= {"The Lamp", "The Lantern"}
+    assert all(title.startswith("The La") for title in titles(client, beta="the la"))
+    assert {"The Lamp", "A Lamp at Sea"} <= set(titles(client, gamma="lamp"))
+    assert all(book["pages"] >= 200 for book in client.get("/books", low=200, n=1000))
+    assert {book["weight"] for book in client.get("/books", high=350, n=1000)} == {"200g", "350g"}
+    assert client.get("/books", n=7) == everything[:7]
+    assert client.get("/books", n=7, leaf=3) == everything[14:21]
+    both = [book for book in everything if book["pages"] >= 200 and book["weight"] != "500g"]
+    assert client.get("/books", low=200, high=350, n=3) == both[:3]
 
 
-def test_writes_do_what_is_told(tmp_path: Path) -> None:
+def test_writes_do_what_is_told(client: Client) -> None:
     """set replaces, append puts at the end even twice, add only what is not there, remove takes out."""
-    with world_client(tmp_path) as client:
-        first, second, third = (book["id"] for book in list_books(client)[:3])
+    first, second, third = (book["id"] for book in client.get("/books")[:3])
 
-        def write(method: str, *ids: object) -> list[object]:
-            reply = client.send(method, "/me/shelf?" + "&".join(f"these={id}" for id in ids))
-            assert reply.status_code == 204
-            return [book["id"] for book in list_books(client, "/me/shelf")]
+    def write(method: str, *ids: int) -> list[int]:
+        assert client.send(method, "/me/shelf", these=ids).status == 204
+        return [book["id"] for book in client.get("/me/shelf")]
 
-        assert write("PUT", second, first) == [second, first]
-        assert write("POST", second, third) == [second, first, second, third]
-        assert write("PATCH", first, third) == [second, first, second, third]
-        assert write("DELETE", second) == [first, third]
-        assert write("PATCH", second) == [first, third, second]
-        assert client.send("PUT", "/me/shelf?these=999999999").status_code == 404
-        assert [book["id"] for book in list_books(client, "/me/shelf")] == [first, third, second]
+    assert write("PUT", second, first) == [second, first]
+    assert write("POST", second, third) == [second, first, second, third]
+    assert write("PATCH", first, third) == [second, first, second, third]
+    assert write("DELETE", second) == [first, third]
+    assert write("PATCH", second) == [first, third, second]
+    assert client.send("PUT", "/me/shelf", these=999999999).status == 404
+    assert [book["id"] for book in client.get("/me/shelf")] == [first, third, second]
 
-        client.send("PUT", "/me/desk/dim", by=7)
-        client.send("PUT", "/me/desk/take", what=second)
-        desk = client.get("/me/desk")
-        assert (desk["level"], desk["reading"]["id"]) == (7, second)
-        client.send("PUT", "/me/desk/night")
-        assert (client.get("/me/desk")["lamp"], client.get("/me/desk")["level"]) == (False, 0)
+    client.send("PUT", "/me/desk/dim", by=7)
+    client.send("PUT", "/me/desk/take", what=second)
+    desk = client.get("/me/desk")
+    assert (desk["level"], desk["reading"]["id"]) == (7, second)
+    client.send("PUT", "/me/desk/night")
+    assert (client.get("/me/desk")["lamp"], client.get("/me/desk")["level"]) == (False, 0)
 
 
 @pytest.mark.parametrize(
@@ -228,31 +206,28 @@ def test_a_wrong_world_file_is_told_with_line_and_key(tmp_path: Path, text: str,
 @pytest.mark.parametrize("name", ["food", "weather"])
 def test_the_world_files_of_tool_files_fit(data: Path, name: str) -> None:
     """Names that the files tell are found, and every answer is still one that the document allows."""
-    with Simulator(
-        load(data / "toolflow" / f"{name}.tools.json"), auth=False, world=WORLDS / f"{name}.yaml"
-    ) as simulator:
-        client = Client(simulator)
-        fixed = {
-            p.name: str(p.schema.get("const"))
-            for t in simulator.protocol.tools
-            for p in t.parameters
-            if "const" in p.schema
-        }
+    protocol = load(data / "toolflow" / f"{name}.tools.json")
+    client = Client(Simulator(protocol, auth=False, world=WORLDS / f"{name}.yaml"))
+    parameters = [parameter for tool in protocol.tools for parameter in tool.parameters]
+    fixed = {p.name: str(p.schema["const"]) for p in parameters if "const" in p.schema}
 
-        def get_reply(path: str, **query: object) -> requests.Response:
-            return client.send("GET", path, None, fixed, **query)
+    def reply_of(path: str, **query: object) -> Reply:
+        return client.send("GET", path, None, fixed, **query)
 
-        for tool in simulator.protocol.tools:
-            needed = {p.name: "2024-05-01" for p in tool.parameters if p.required and "const" not in p.schema}
-            if not any(word in tool.path for word in "{"):
-                assert faults_of(client, tool, get_reply(tool.path, **needed)) == []
-        if name == "weather":
-            assert [place["country"] for place in get_reply("/find_places", text="lond").json()] == ["United Kingdom"]
-            assert {place["name"] for place in get_reply("/find_places_prefix", text="Be").json()} == {"Berlin"}
-        else:
-            sauces = get_reply("/food/products/search", query="sauce", number=3).json()["products"]
-            assert len(sauces) == 3
-            assert all("sauce" in product["title"].lower() for product in sauces)
-            recipe = get_reply("/recipes/complexSearch", query="pasta").json()["results"][0]
-            assert "pasta" in recipe["title"].lower()
-            assert get_reply(f"/recipes/{recipe['id']}/equipmentWidget.json").json()["equipment"]
+    def body_of(path: str, **query: object) -> Any:
+        return reply_of(path, **query).json()
+
+    for tool in protocol.tools:
+        needed = {p.name: "2024-05-01" for p in tool.parameters if p.required and "const" not in p.schema}
+        if "{" not in tool.path:
+            assert faults_of(client, tool, reply_of(tool.path, **needed)) == []
+    if name == "weather":
+        assert [place["country"] for place in body_of("/find_places", text="lond")] == ["United Kingdom"]
+        assert {place["name"] for place in body_of("/find_places_prefix", text="Be")} == {"Berlin"}
+    else:
+        sauces = body_of("/food/products/search", query="sauce", number=3)["products"]
+        assert len(sauces) == 3
+        assert all("sauce" in product["title"].lower() for product in sauces)
+        recipe = body_of("/recipes/complexSearch", query="pasta")["results"][0]
+        assert "pasta" in recipe["title"].lower()
+        assert body_of(f"/recipes/{recipe['id']}/equipmentWidget.json")["equipment"]
