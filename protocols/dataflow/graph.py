@@ -283,7 +283,7 @@ class ProtocolGraph:
                 ]
                 for reference in references:
                     if reference is not None:
-                        detailed.setdefault(reference.noun, set()).update(properties_of(schema, self.protocol))
+                        detailed.setdefault(reference.noun, set()).update(self._unwrapped(schema))
             elif literals and (noun := noun_of(literals[-1])) in self.nouns:
                 for key, item in self._object_lists(schema):
                     if noun_of(key) in {"", noun, *self._wrappers(tool)}:
@@ -307,6 +307,12 @@ class ProtocolGraph:
             noun = noun_of(wrapper_of(schema, self.protocol)) if schema is not None else ""
             self._wrapper_nouns[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
         return self._wrapper_nouns[tool.name]
+
+    def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
+        """The properties of a response without its wrapper."""
+        properties = properties_of(schema, self.protocol)
+        key = wrapper_of(schema, self.protocol)
+        return properties_of(properties[key], self.protocol) if key else properties
 
     def _object_lists(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
         """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
