@@ -109,6 +109,7 @@ def test_a_failing_service_is_to_blame_itself(api: LocalAPI) -> None:
     attribution = blame(api, FOUND + "GET_cities_city_id(found[1]['id'])")
 
     assert (attribution.tool, attribution.call, attribution.how) == ("GET_cities_city_id", 1, "call")
+    assert attribution.candidates == ("GET_cities_city_id",)
 
 
 def test_a_refused_call_that_was_given_nothing_is_the_fault_of_whoever_gave_it(api: LocalAPI) -> None:
