@@ -362,10 +362,8 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
 
 
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
-    """Check one argument of a call alone. Raises: ToolError: It is unknown, or its value is wrong."""
+    """Check one argument of a call alone, which the tool has. Raises: ToolError: Its value is wrong."""
     if tool.function is not None:
-        if tool.argument(argument) is None:
-            raise _error(tool, f"got an unexpected keyword argument {argument!r}", {}, argument)
         _check_function_argument(tool, tool.function, argument, json_value(value))
         return
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})

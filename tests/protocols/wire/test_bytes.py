@@ -141,13 +141,12 @@ print(len(data), data[:2])
 
 def test_the_record_of_a_call_with_bytes_is_json(service: Service, tmp_path: Path) -> None:
     """It has their number and digest; a resumed run replays the reply and repeats no write; sources are found."""
-    file = tmp_path / "spec.json"
-    file.write_text(json.dumps({"openapi": "3.0.3", "info": {"title": "F", "version": "1"}, "paths": FILES}))
+    protocol = load({"openapi": "3.0.3", "info": {"title": "F", "version": "1"}, "paths": FILES})
     service.handle = lambda request: (200, {"Content-Type": "image/png"}, EVERY if request.method == "GET" else b"")
     described = f"<256 bytes, sha256 {hashlib.sha256(EVERY).hexdigest()}>"
 
     with Journal(tmp_path / "journal") as journal:
-        sandbox = Sandbox(load(file), base_url=service.url, journal=journal)
+        sandbox = Sandbox(protocol, base_url=service.url, journal=journal)
         first, second = sandbox.run(PROGRAM), sandbox.run(PROGRAM + "print('again')")
 
     assert first.stdout == "256 b'\\x00\\x01'\n"

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from email.parser import BytesParser
 from http.cookies import SimpleCookie
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 from xml.etree import ElementTree
@@ -27,12 +26,10 @@ ODD += ["<b>", "it's", "back\\slash", "a:b@c", "(x)", "{y}", "a[0]", " padded ",
 ODD += ["true", "null", "5", "-1", "two\nlines", "]]>", "\u2028"]
 
 
-def call(service: Service, folder: Path, path: str, operation: dict[str, Any], **passed: object) -> Arrived:
+def call(service: Service, path: str, operation: dict[str, Any], **passed: object) -> Arrived:
     """The request of one POST with these arguments."""
     paths = {path: {"post": {**operation, "responses": {"200": {"description": "OK"}}}}}
-    file = folder / "spec.json"
-    file.write_text(json.dumps({"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": paths}))
-    protocol = load(file)
+    protocol = load({"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": paths})
     broker = Broker(protocol, base_url=service.url)
     try:
         broker.call(protocol.tools[0].name, (), passed)
@@ -72,14 +69,14 @@ def call(service: Service, folder: Path, path: str, operation: dict[str, Any], *
     ],
 )
 def test_examples_of_the_specification(
-    service: Service, tmp_path: Path, location: str, style: str, explode: bool, target: str, value: object
+    service: Service, location: str, style: str, explode: bool, target: str, value: object
 ) -> None:
     """Each style is written as the table of the OpenAPI specification has it; an encoded comma belongs to its item."""
     schema = ARRAY if isinstance(value, list) else OBJECT
     parameter = {"name": "color", "in": location, "style": style, "explode": explode, "schema": schema}
     path = "/{color}" if location == "path" else "/"
 
-    arrived = call(service, tmp_path, path, {"parameters": [{**parameter, "required": True}]}, color=value)
+    arrived = call(service, path, {"parameters": [{**parameter, "required": True}]}, color=value)
 
     cookie = SimpleCookie(arrived.headers.get("cookie", ""))
     written = {"header": arrived.headers.get("color"), "cookie": "".join(morsel.value for morsel in cookie.values())}
@@ -104,29 +101,29 @@ READERS: dict[str, Callable[[Arrived], object]] = {
 
 
 @pytest.mark.parametrize("media_type", READERS)
-def test_a_body_holds_what_was_passed(service: Service, tmp_path: Path, media_type: str) -> None:
+def test_a_body_holds_what_was_passed(service: Service, media_type: str) -> None:
     """Signs of other languages, separators and what looks like a number: read by libraries that wrote none of it."""
     texts = {f"t{place}": text for place, text in enumerate(ODD)}
     schema = {"type": "object", "properties": dict.fromkeys(texts, TEXT)}
     body = {"required": True, "content": {media_type: {"schema": schema}}}
 
-    arrived = call(service, tmp_path, "/texts", {"requestBody": body}, **texts)
+    arrived = call(service, "/texts", {"requestBody": body}, **texts)
 
     assert READERS[media_type](arrived) == texts
 
 
-def test_a_query_and_a_path_hold_what_was_passed(service: Service, tmp_path: Path) -> None:
+def test_a_query_and_a_path_hold_what_was_passed(service: Service) -> None:
     """One by one in the path and together in the query, as the standard library reads both; reserved signs may stay."""
     names = [f"t{place}" for place in range(len(ODD))]
     query = [{"name": name, "in": "query", "schema": TEXT} for name in names]
-    arrived = call(service, tmp_path, "/texts", {"parameters": query}, **dict(zip(names, ODD, strict=True)))
+    arrived = call(service, "/texts", {"parameters": query}, **dict(zip(names, ODD, strict=True)))
     assert dict(parse_qsl(arrived.query)) == dict(zip(names, ODD, strict=True))
 
     reserved = {"name": "q", "in": "query", "schema": TEXT, "allowReserved": True}
-    assert call(service, tmp_path, "/texts", {"parameters": [reserved]}, q="a/b?c:d&e").query == "q=a/b?c:d%26e"
+    assert call(service, "/texts", {"parameters": [reserved]}, q="a/b?c:d&e").query == "q=a/b?c:d%26e"
 
     part = {"name": "text", "in": "path", "required": True, "schema": TEXT}
     for text in ODD:
-        arrived = call(service, tmp_path, "/texts/{text}/end", {"parameters": [part]}, text=text)
+        arrived = call(service, "/texts/{text}/end", {"parameters": [part]}, text=text)
         assert unquote(arrived.path) == f"/texts/{text}/end"
         assert arrived.path.count("/") == 3, "a slash within it is encoded"

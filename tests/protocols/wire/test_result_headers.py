@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,13 +146,10 @@ def test_an_error_has_its_documented_headers(run: Run) -> None:
     assert (result.exit_code, result.output) == (0, "409 5 None\n")
 
 
-def _document(folder: Path) -> Path:
-    file = folder / "spec.json"
-    file.write_text(json.dumps({"openapi": "3.0.3", "info": {"title": "J", "version": "1"}, "paths": JOBS}))
-    return file
+PROTOCOL = load({"openapi": "3.0.3", "info": {"title": "J", "version": "1"}, "paths": JOBS})
 
 
-def test_a_value_of_a_result_with_headers_keeps_its_source(service: Service, tmp_path: Path) -> None:
+def test_a_value_of_a_result_with_headers_keeps_its_source(service: Service) -> None:
     """The data flow of a run goes through such a result as through any other."""
     service.handle = handle
     program = """
@@ -164,7 +159,7 @@ GET_jobs_id(POST_jobs().headers["Location"][-1])
 print(item["id"])
 """
 
-    run = Sandbox(load(_document(tmp_path)), base_url=service.url).run(program)
+    run = Sandbox(PROTOCOL, base_url=service.url).run(program)
 
     assert run.error is None
     assert run.provenance is not None
@@ -173,11 +168,9 @@ print(item["id"])
     assert [(s.call, s.path) for s in run.provenance.printed] == [(1, ("id",))]
 
 
-def test_the_prompt_shows_the_headers_that_say_something(tmp_path: Path) -> None:
+def test_the_prompt_shows_the_headers_that_say_something() -> None:
     """Each documented header in a line; not those about limits, and nothing where there is none."""
-    protocol = load(_document(tmp_path))
-
-    text = render(protocol.tools, ProtocolGraph(protocol))
+    text = render(PROTOCOL.tools, ProtocolGraph(PROTOCOL))
 
     assert "  .headers: Location (The address of the job.)\n" in text
     assert "  .headers: X-Total-Count (All jobs.), Link (Next page.)\n" in text
