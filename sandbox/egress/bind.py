@@ -1,7 +1,7 @@
 """Binds a call: its arguments are checked, and become a request that goes where the protocol allows it to go.
 
-A request is bound to an operation also where the program wrote it with `requests`. Nothing is sent here, and what
-cannot be bound never is: the program is told why.
+Nothing is sent here, and what cannot be bound never is: the program is told why. A request that the program wrote with
+`requests` is bound in sandbox.egress.request_style.
 """
 
 from __future__ import annotations
@@ -18,27 +18,19 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from protocols.calls.binding import bind
-from protocols.calls.serialization import BoundCall, normalized_header
+from protocols.calls.serialization import BoundCall
 from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions import plain
 from protocols.media_types import media_kind
 from protocols.model import Parameter, Protocol, Tool
-from protocols.quoting import one_line
 from sandbox.body_forms import described_bytes
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, UnreachableError, has_parent_step
 from sandbox.egress.record import CallContext
-from sandbox.egress.signing import (
-    may_pass,
-    overrides_method,
-    parse_cookies,
-    prepare,
-    with_defaults,
-    without_overrides,
-)
+from sandbox.egress.signing import overrides_method, without_overrides
 from sandbox.egress.stages import FORM, Begun, Bound, PlannedRequest, QueryPairs, header, join_url
 
-__all__ = ["Binder", "Doubts", "RequestOptions", "Unbound", "body_value", "grouped", "idempotency_header"]
+__all__ = ["Binder", "Doubts", "Unbound", "body_value", "grouped", "idempotency_header"]
 __all__ += ["json_value", "media_type", "unique_names"]
 
 ARGUMENTS_LIMIT = 1000
@@ -57,23 +49,6 @@ class Unbound:
     arguments: dict[str, object]
     problem: str
     failure: str = "InvalidURL"
-
-
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
-    """What a program gives `requests` beside method and URL.
-
-    `data` are raw bytes, or pairs for a form; `json_body` is a JSON text, `timeout` the seconds that it asks for.
-    """
-
-    params: Sequence[Sequence[str]] = ()
-    headers: Mapping[str, str] | None = None
-    cookies: Mapping[str, str] | None = None
-    data: bytes | Sequence[Sequence[str]] | None = None
-    json_body: bytes | None = None
-    auth: tuple[str, str] | None = None
-    timeout: float | None = None
-    redirects: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +116,6 @@ class Binder:
         self._tools = {tool.name: tool for tool in operations if tools is None or tool.name in tools}
         self._routes: dict[str, _Route] = {}
 
-    # Calls of functions
-
     def function(self, call: Begun, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> Bound | Unbound:
         """A call of a tool by its name."""
         tool = self._tools.get(name)
@@ -205,40 +178,6 @@ class Binder:
             text = f"{refused.method} {refused.path} can't be called: {refused.sentence}"
             raise ToolError(f"{tool.name}(): {text}", tool=tool.name)
 
-    # Calls with `requests`
-
-    def request(self, call: Begun, method: str, url: str, options: RequestOptions) -> Bound | Unbound:
-        """What a program sends with `requests`, with a documented server (or the base URL in force) in front."""
-        from sandbox.egress.transport import RequestError
-
-        method = method.upper()
-        default = {"Content-Type": "application/json"} if options.json_body is not None else {}
-        headers, cookies = with_defaults(options.headers or {}, default), dict(options.cookies or {})
-        content = options.json_body if options.json_body is not None else options.data
-        try:
-            prepared = prepare(method, url, options.params, headers, cookies, content, options.auth)
-            target = self._rules.locate(method, str(prepared.url))
-            for text in [text for name, text in headers.items() if normalized_header(name) == "cookie"][:1]:
-                cookies = parse_cookies(text)
-            planned = PlannedRequest(
-                method=str(prepared.method),
-                path=target.path,
-                query=QueryPairs.of(str(prepared.url)),
-                headers={name: str(text) for name, text in prepared.headers.items() if may_pass(name, self._warn)},
-                cookies=cookies,
-                body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
-                timeout=options.timeout,
-                redirects=options.redirects,
-            )
-            if overrides_method(target.tool, planned):
-                raise UnreachableError("InvalidURL", "a request must not give a _method, which may change the method")
-        except (RequestError, UnreachableError, UnicodeError, ValueError) as error:
-            failure = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-            return Unbound(method, self._redact(url), {}, one_line(self._redact(str(error))), failure)
-        arguments, reads = request_arguments(target, planned), self._rules.only_reads(target)
-        key = idempotency_header(target.tool)
-        return Bound(call, target, planned, self._redact(str(prepared.url)), arguments, reads, key=key)
-
 
 def _described(arguments: Mapping[str, object], with_classes: bool = True) -> dict[str, object]:
     """Arguments as a record shows them: bytes by their size and digest, no names of value classes where it has some."""
@@ -271,32 +210,6 @@ def _accept(tool: Tool) -> str:
 
 
 # What a request says
-
-
-def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, object]:
-    """The values in a request, by argument name as far as the tool knows it; of a large body, its beginning.
-
-    A name in two places stands for both: `id` and `body id`.
-    """
-    names: dict[tuple[str, str], str] = {}
-    if target.tool is not None:
-        names = {(p.location, p.name): p.argument for p in target.tool.arguments}
-    arguments: dict[str, object] = dict(target.arguments)
-
-    def add(location: str, values: Mapping[str, object]) -> None:
-        for name, value in values.items():
-            argument = names.get((location, name), name)
-            while argument in arguments:
-                argument = f"{location} {argument}"
-            arguments[argument] = value
-
-    add("query", grouped(planned.query))
-    body = body_value(planned)
-    if isinstance(body, dict):
-        add("body", body)
-    elif planned.body and body is not None:
-        add("body", {"body": body})
-    return arguments
 
 
 def body_value(planned: PlannedRequest) -> object:

@@ -18,7 +18,7 @@ from protocols.calls.credentials import Credential
 from protocols.model import Protocol
 from sandbox.egress import Writes
 from sandbox.egress.answer import BrokerReply, answer, replayed
-from sandbox.egress.bind import Binder, Doubts, RequestOptions, Unbound
+from sandbox.egress.bind import Binder, Doubts, Unbound
 from sandbox.egress.decide import CallPolicy, ledger_of
 from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
 from sandbox.egress.network import Network, proxy_credentials
@@ -165,11 +165,13 @@ class Broker:
 
         Args:
             url: With a documented server (or the base URL in force) in front.
-            options: The fields of sandbox.egress.bind.RequestOptions.
+            options: The fields of sandbox.egress.request_style.RequestOptions.
         Raises: LimitExceeded.
         """
+        from sandbox.egress.request_style import RequestOptions, bind_request
+
         call = self._recorder.begin("requests", line, None, task)
-        return self._completed(call, self._binder.request(call, method, url, RequestOptions(**options)))
+        return self._completed(call, bind_request(self._context, call, method, url, RequestOptions(**options)))
 
     def _completed(self, call: Begun, bound: Bound | Unbound) -> BrokerReply:
         """The reply of a call, which has its record then. Raises: LimitExceeded."""

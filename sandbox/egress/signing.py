@@ -1,4 +1,4 @@
-"""Requests as they leave: what may not be in them, and how the HTTP library prepares and we sign them.
+"""Requests as they leave: what may not be in them, and how they are signed.
 
 Some services take another method, path or host from parts of a request than the one that was checked; such parts are
 left out, and `warn` is told of each. Credentials are put on last and win over what the program set itself; those that
@@ -15,7 +15,7 @@ from functools import lru_cache
 from http.cookiejar import CookieJar
 from http.cookies import SimpleCookie
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus, urlsplit
 
 from protocols.calls.credentials import APIKey, Credential, RequestToSign
@@ -28,7 +28,7 @@ from sandbox.records import cut
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["Signer", "may_pass", "overrides_method", "parse_cookies", "prepare", "with_defaults", "without_overrides"]
+__all__ = ["Signer", "overrides_method", "with_defaults", "without_overrides"]
 
 HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
@@ -202,50 +202,10 @@ class Signer:
         self._warn(f"the program's own {part} was replaced by the configured credential")
 
 
-def prepare(
-    method: str,
-    url: str,
-    params: Sequence[Sequence[str]],
-    headers: Mapping[str, str],
-    cookies: Mapping[str, str],
-    data: bytes | Sequence[Sequence[str]] | None,
-    auth: tuple[str, str] | None,
-) -> requests.PreparedRequest:
-    """A request of the program. Raises: UnreachableError: It is too large; requests.RequestException, ValueError."""
-    import requests
-
-    _check_size(method, url, params, {**headers, **cookies})
-    content: Any = data if data is None or isinstance(data, bytes) else [(name, value) for name, value in data]
-    prepared = requests.Request(
-        method,
-        url,
-        params=[(name, value) for name, value in params],
-        headers=dict(headers),
-        cookies=dict(cookies),
-        data=content,
-        auth=auth,
-    ).prepare()
-    check_length(str(prepared.url))
-    return prepared
-
-
 def with_defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
     """The headers, after those defaults whose names (whatever their case) are not among them."""
     own_names = {name.lower() for name in headers}
     return {**{name: value for name, value in defaults.items() if name.lower() not in own_names}, **headers}
-
-
-def parse_cookies(header: str) -> dict[str, str]:
-    pairs = (part.strip().partition("=") for part in header.split(";"))
-    return {name: value for name, _, value in pairs if name}
-
-
-def _check_size(method: str, url: str, params: Sequence[Sequence[str]], headers: Mapping[str, str]) -> None:
-    if re.fullmatch(r"[A-Z]{1,20}", method) is None:
-        raise UnreachableError("InvalidURL", f"there is no method {cut(method, 50)}")
-    check_length(url, sum(len(name) + len(value) for name, value in params))
-    if sum(len(name) + len(value) for name, value in headers.items()) > HEADERS_LIMIT:
-        raise UnreachableError("InvalidHeader", f"the headers have more than {HEADERS_LIMIT} characters")
 
 
 def _cookie(value: str) -> str:
@@ -264,19 +224,6 @@ _METHOD_IN_JSON = re.compile(
     b'"' + b"".join(rb"(?:%c|\\u00%02x)" % (char, char) for char in b"_method") + rb'"\s*:', re.IGNORECASE
 )
 _METHOD_IN_PARTS = re.compile(rb"(?<!file)name\s*=\s*[\"']?\s*[_.\[]method\b", re.IGNORECASE)
-
-
-def may_pass(header: str, warn: Callable[[str], None]) -> bool:
-    """True if a header of the program is sent on as it is."""
-    name = _normalized(header)
-    shortened = cut(header.strip(), 100)
-    overrides = is_override(name)
-    if overrides:
-        warn(f"the program's own header {shortened} was not sent: it may change the method or path")
-    elif re.fullmatch("[a-z0-9-]+", name) is None:
-        warn(f"the program's own header {shortened!r} was not sent: a name has letters, digits, - and _ alone")
-        return False
-    return name not in CONNECTION_HEADERS and not overrides and name != "cookie"
 
 
 def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str], None]) -> PlannedRequest:
