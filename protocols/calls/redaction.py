@@ -54,7 +54,8 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
     """`redact` for chunks of text in UTF-8, -16, -32 or Latin 1, also where a secret spans two chunks."""
-    return (part for part, _ in _cleaned(parts, credentials))
+    for part, _ in _cleaned(parts, credentials):
+        yield part
 
 
 def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
