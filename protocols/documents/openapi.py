@@ -68,6 +68,8 @@ _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "for
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _IGNORED_HEADERS |= {"content-length", "host", "connection", "transfer-encoding"}  # the connection's own
 _JSON = "application/json"
+_SEARCHES = frozenset({"search", "find", "lookup", "filter", "count"})
+"""Words at the end of a path whose operation may only read, whatever its method."""
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
 
@@ -139,6 +141,9 @@ def _only_reads(operation: Mapping[str, Any], tool: Tool) -> bool:
         return False
     if isinstance(declared := operation.get(READS), bool):
         return declared
+    segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
+    if _SEARCHES.isdisjoint({*segment[:1], *segment[-1:]}):
+        return False
     from protocols.documents.statements import says_it_only_reads
 
     return says_it_only_reads(tool)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
 from protocols.documents.source import DocumentSet
-from protocols.documents.spec_fixes import repaired, retyped
+from protocols.documents.spec_fixes import JSON_TYPES, repaired, retyped
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.naming import fold
@@ -31,7 +31,6 @@ _HANDLED_ELSEWHERE |= {"definitions", "dependencies", "contentSchema", "external
 _LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"anyOf", "not", "pattern", "if"})
-_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _MAX_REFERENCE_DEPTH = 24
 _MAX_DEPTH = 150
 _NULL = {"type": "null"}
@@ -65,8 +64,8 @@ _VALID: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(_SINGLE, lambda value: isinstance(value, bool | Mapping)),
     "items": lambda value: isinstance(value, bool | Mapping) or (isinstance(value, list) and bool(value)),
     "type": lambda value: (
-        (isinstance(value, str) and value in _TYPES)
-        or (_is_list_of_names(value) and bool(value) and _TYPES.issuperset(value))
+        (isinstance(value, str) and value in JSON_TYPES)
+        or (_is_list_of_names(value) and bool(value) and JSON_TYPES.issuperset(value))
     ),
 }
 """By keyword, whether JSON Schema 2020-12 (or OpenAPI 3.0, for exclusive limits) allows a value."""

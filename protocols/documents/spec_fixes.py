@@ -15,6 +15,7 @@ from protocols.documents.source import mapping_or_empty
 from protocols.schema_fields import type_of
 
 __all__ = [
+    "JSON_TYPES",
     "is_true",
     "named_properties",
     "parameter_schema",
@@ -28,7 +29,7 @@ _SWITCHES = frozenset({"nullable", "readOnly", "writeOnly", "deprecated", "uniqu
 _NUMBERS = frozenset({"minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"})
 _NUMBERS |= {"minProperties", "maxProperties"}
 _EITHER = frozenset({"exclusiveMinimum", "exclusiveMaximum"})  # switches in OpenAPI 3.0, numbers in 3.1
-_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _SPELLINGS: dict[str, dict[str, str]] = {
     spelling: schema
     for spellings, schema in (
@@ -147,13 +148,13 @@ def parameter_schema(raw: Mapping[str, Any], notes: Notes) -> Any:
 def spelled_type(word: str) -> dict[str, str] | None:
     """The schema that a word for a type means, in whatever spelling; None for any other word."""
     spelled = word.strip().lower()
-    return {"type": spelled} if spelled in _TYPES else _SPELLINGS.get(spelled)
+    return {"type": spelled} if spelled in JSON_TYPES else _SPELLINGS.get(spelled)
 
 
 def _spell_type(node: dict[str, Any], notes: Notes) -> None:
     declared = node.get("type", "string")
     replacement = spelled_type(declared or "") if isinstance(declared, str) or declared is None else None
-    if replacement is not None and declared not in _TYPES:
+    if replacement is not None and declared not in JSON_TYPES:
         del node["type"]
         node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
         notes[_SPELLING] += 1

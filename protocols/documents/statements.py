@@ -38,8 +38,9 @@ _PREFIX = re.compile(
 )
 """How descriptions say it."""
 
-_SEARCHES = frozenset({"search", "find", "lookup", "filter", "count"})
-_READ_VERBS = _SEARCHES | {"get", "list", "query", "read", "retrieve", "fetch"}
+_READ_VERBS = frozenset(
+    {"search", "find", "lookup", "filter", "count", "get", "list", "query", "read", "retrieve", "fetch"}
+)
 _CHANGES = frozenset(
     """
     accept activate add apply approve archive assign async attach bulk cancel change clear clone close complete confirm
@@ -69,21 +70,18 @@ def stated_prefix(description: str) -> str:
 
 
 def says_it_only_reads(tool: Tool) -> bool:
-    """True if the document states of a POST that it only reads, and nothing in it speaks against that.
+    """True if the document states of a POST on a path that searches that it only reads, and nothing speaks against it.
 
-    All of these have to agree: a sentence of its description states that it changes nothing; the end of its path and
-    its operation id name a search; no word of a change is in path, id, summary or arguments; it takes JSON alone, and
+    All of these have to agree: a sentence of its description states that it changes nothing; its operation id names a
+    reading; no word of a change is in path, id, summary or arguments; it takes JSON alone, and
     no file; and all its good responses are a 200 that holds a list or a count.
     """
     if tool.body is None or not tool.body.media_type.partition(";")[0].endswith("json"):
         return False
     if not any(_CHANGES_NOTHING.fullmatch(_plain(sentence)) for sentence in _SENTENCE.split(tool.description)):
         return False
-    segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
     identifier = words(tool.operation_id)
-    if _SEARCHES.isdisjoint({*segment[:1], *segment[-1:]}) or _READ_VERBS.isdisjoint(
-        {*identifier[:1], *identifier[-1:]}
-    ):
+    if _READ_VERBS.isdisjoint({*identifier[:1], *identifier[-1:]}):
         return False
     named = {*words(tool.path), *identifier, *words(tool.summary)}
     named |= {word for argument in tool.arguments for word in words(argument.name)}

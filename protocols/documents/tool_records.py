@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from protocols.documents import tool_files
 from protocols.documents.openapi import ARGUMENT, FIXED, NAME, RECORD
 from protocols.documents.source import pointer
-from protocols.documents.spec_fixes import spelled_type
+from protocols.documents.spec_fixes import JSON_TYPES, spelled_type
 from protocols.naming import argument_name
 
 __all__ = [
@@ -62,7 +62,6 @@ _SMALL = 10
 _MAX_EXAMPLE = 200
 """Characters of an example value that is shown."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SCHEMA_TYPES = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
 
 _MAX_NAME = 64
 """Characters of a function name; of a longer one the last are kept."""
@@ -108,7 +107,7 @@ def upgrade(content: Mapping[str, Any], name: str) -> tuple[dict[str, Any], dict
 
 def identifiers(names: Iterable[tuple[str, str]]) -> list[str]:
     """Identifiers of at most 64 characters for APIs by their display names, API before tool, each of them once."""
-    wished_names = [function_identifier(api, tool) for api, tool in names]
+    wished_names = [_function_identifier(api, tool) for api, tool in names]
     reserved, used, result = set(wished_names), set[str](), []
     for name in wished_names:
         candidate, number = name, 2
@@ -144,7 +143,7 @@ def function_name(api: str, tool: str) -> str:
     return f"{parameter_name(api)}_for_{standard_name(tool)}"[-_MAX_NAME:]
 
 
-def function_identifier(api: str, tool: str) -> str:
+def _function_identifier(api: str, tool: str) -> str:
     """The published function name as a Python identifier of at most 64 characters, without an underscore in front."""
     name = argument_name(function_name(api, tool))
     return name if len(name) <= _MAX_NAME else name[-_MAX_NAME + 1 :].lstrip("_").rjust(_MAX_NAME, "n")
@@ -248,7 +247,7 @@ def _response_schema(record: Mapping[str, Any]) -> dict[str, Any] | None:
     template = record.get("template_response")
     if template is None:
         template = record.get("schema") or None
-        if isinstance(template, Mapping) and template.get("type") in _SCHEMA_TYPES:
+        if isinstance(template, Mapping) and template.get("type") in JSON_TYPES:
             return dict(template)
     return template_schema(template)
 

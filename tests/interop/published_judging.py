@@ -11,6 +11,7 @@ the same judge.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,17 +174,24 @@ def ours(arguments: Sequence[object], out: Path, env: dict[str, str]) -> dict[st
     return dict(json.loads(done.stdout))
 
 
+@contextlib.contextmanager
+def judged(
+    opinions: Sequence[dict[str, Any]], subsets: Sequence[str] = _SUBSETS
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder with the answers of both methods, and what both sides need to ask the judge with these opinions."""
+    with LocalAPI() as api, tempfile.TemporaryDirectory() as name:
+        api.respond("POST", "/chat/completions", MarkJudge(opinions).reply)
+        write_methods(Path(name), len(opinions), subsets)
+        yield Path(name), environment(api.url, Path(name))
+
+
 def compare_win_rate(checkout: Path, python: str, total: int) -> None:
     """Print, for the rules that decide, how many pairs end alike; where lots decide, how often the candidate wins."""
     stable = "--test_set" in (checkout / "toolbench/tooleval/eval_preference.py").read_text("utf-8")
     edition, times = ("sowr", 3) if stable else ("2", 1)  # ToolBench's script fails on a second round: KeyError round_1
     subsets = ["--test_set", *_SUBSETS] if stable else []
     opinions = queries(total)
-    with LocalAPI() as api, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        api.respond("POST", "/chat/completions", MarkJudge(opinions).reply)
-        env = environment(api.url, folder)
-        write_methods(folder, total)
+    with judged(opinions) as (folder, env):
         for method in METHODS:
             out = folder / "rates" / (method if stable else "")
             out.mkdir(parents=True, exist_ok=True)
@@ -237,11 +245,7 @@ _LABELS = {
 def compare_pass_rate(checkout: Path, python: str, total: int) -> None:
     """Print how many verdicts of three rounds agree, and the two rates of each method."""
     subset = _SUBSETS[0]
-    with LocalAPI() as api, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        api.respond("POST", "/chat/completions", MarkJudge(queries(total)).reply)
-        env = environment(api.url, folder)
-        write_methods(folder, total, [subset])
+    with judged(queries(total), [subset]) as (folder, env):
         for method in METHODS:
             saved = folder / method
             saved.mkdir()
@@ -262,10 +266,7 @@ def compare_pass_rate(checkout: Path, python: str, total: int) -> None:
 def compare_fac(checkout: Path, python: str, total: int) -> None:
     """Print how many answers are complete for both, and the two rates."""
     opinions, subset = queries(total), _SUBSETS[0]
-    with LocalAPI() as api, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        api.respond("POST", "/chat/completions", MarkJudge(opinions).reply)
-        write_methods(folder, total, [subset])
+    with judged(opinions, [subset]) as (folder, env):
         answers = folder / "converted" / METHODS[0] / f"{subset}.json"
         data = json.loads(answers.read_text("utf-8"))
         for number in range(0, total, 5):  # of each five an answer that is empty, or gives up, or is no JSON
@@ -274,7 +275,7 @@ def compare_fac(checkout: Path, python: str, total: int) -> None:
         write_json(answers, data)
         for module, code in _STUBS.items():
             (folder / f"{module}.py").write_text(code, "utf-8")
-        env = {**environment(api.url, folder), "PYTHONPATH": str(folder)}
+        env = {**env, "PYTHONPATH": str(folder)}
         options = ["--model_path", "m", "--evaluation_path", answers, "--output_path", folder / "fac.csv"]
         command = [python, "fac_eval.py", *options, "--ids", folder / "ids" / f"{subset}.json"]
         done = _run(command, checkout / "toolbench/tooleval", env)
