@@ -58,6 +58,21 @@ _PREFILL = "API:"
 _REPLY_TOKENS = 300
 _FENCED = re.compile(r"```\w*\s*(.*?)(?:```|\Z)", re.DOTALL)
 
+_GOLD, _NO_DOCUMENTS = "gold", "none"
+"""Sources of documents beside the encoders of an index."""
+Grade = Literal["correct", "wrong", "hallucinated", "unparseable"]
+_SHARES = {
+    "accuracy": "right API",
+    "exact": "right API, all arguments right",
+    "domain_accuracy": "API of the right domain",
+    "wrong": "another API of the catalogue",
+    "hallucination": "hallucinated: no API of the catalogue",
+    "unparseable": "no call that can be read",
+}
+_CUTS = (1, 3, 5)
+_PUBLISHED = ("domain_accuracy", "hallucination")
+"""What the published figures count."""
+
 
 @dataclass(frozen=True, slots=True)
 class APIReply:
@@ -129,12 +144,6 @@ def _json_fields(text: str) -> dict[str, str]:
         if isinstance(data, dict) and isinstance(data.get("call"), str):
             return {name: value for name, value in data.items() if isinstance(value, str)}
     return {}
-
-
-_GOLD, _NO_DOCUMENTS = "gold", "none"
-"""Sources of documents beside the encoders of an index."""
-
-Grade = Literal["correct", "wrong", "hallucinated", "unparseable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,19 +253,6 @@ class APIBenchEnvironment:
         gold = self.settings.documents == _GOLD
         places = [task.reference] if gold else self.ranked[task.id][: self.settings.top_k]
         return [self.data.catalogue[place] for place in places]
-
-
-_SHARES = {
-    "accuracy": "right API",
-    "exact": "right API, all arguments right",
-    "domain_accuracy": "API of the right domain",
-    "wrong": "another API of the catalogue",
-    "hallucination": "hallucinated: no API of the catalogue",
-    "unparseable": "no call that can be read",
-}
-_CUTS = (1, 3, 5)
-_PUBLISHED = ("domain_accuracy", "hallucination")
-"""What the published figures count."""
 
 
 class APIBenchScorer:

@@ -30,6 +30,10 @@ __all__ = ["APIBenchData", "APIQuestion", "CatalogueEntry", "matching_call", "re
 _REPOSITORY, _MODEL = "repo_or_dir", "model"
 _BARE_TEXT = re.compile(r"(?<=[(,])\s*(['\"][^'\"]*['\"])\s*(?=[,)])")
 
+FILES = ("torchhub_api.jsonl", "torchhub_eval.json")
+"""The catalogue, and the questions with their references; both have a JSON object a line."""
+_QUESTION, _OUTPUT = "###Instruction:", "###Output:"
+
 
 @dataclass(frozen=True, slots=True)
 class APICall:
@@ -109,12 +113,6 @@ def matching_call(calls: Sequence[APICall], listed: Sequence[APICall]) -> tuple[
         if places:
             return max(places, key=lambda place: len(listed[place].models)), call
     return None
-
-
-FILES = ("torchhub_api.jsonl", "torchhub_eval.json")
-"""The catalogue, and the questions with their references; both have a JSON object a line."""
-
-_QUESTION, _OUTPUT = "###Instruction:", "###Output:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ TASKS: Mapping[str, str] = {
 }
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""
 
+_EXAMPLE = re.compile(r"\s*Task:(?P<goal>.*?)^[ \t]*Action:[ \t]*\n?(?P<action>.*)", re.DOTALL | re.MULTILINE)
+_TESTS = "test.jsonl"
+
 
 def open_environment(name: str, *, compat: bool = False) -> Environment:
     """The environment of a task; close it in the end. Raises: UsageError: There is no such task."""
@@ -47,10 +50,6 @@ def open_environment(name: str, *, compat: bool = False) -> Environment:
     if not isinstance(environment, Environment):
         raise TypeError(f"{TASKS[name]} is no Environment")
     return environment
-
-
-_EXAMPLE = re.compile(r"\s*Task:(?P<goal>.*?)^[ \t]*Action:[ \t]*\n?(?P<action>.*)", re.DOTALL | re.MULTILINE)
-_TESTS = "test.jsonl"
 
 
 def open_original(name: str, folder: Path | None, *, compat: bool = False) -> Environment:

@@ -27,6 +27,13 @@ from protocols.model import Protocol
 
 __all__ = ["EXPORTS", "ExportForm", "export", "is_solvable", "published_steps", "solved_query"]
 
+ExportForm = Literal["toolllama", "program"]
+EXPORTS: tuple[ExportForm, ...] = ("toolllama", "program")
+FINISH = "Finish"
+"""The function that ends a conversation in ToolLLaMA's form."""
+_FROM = {"tool": "function"}
+"""The roles that conversations have other names for."""
+
 
 @dataclass(frozen=True, slots=True)
 class SolvedCall:
@@ -118,16 +125,6 @@ def _observation(call: Mapping[str, Any]) -> str:
     if call["error"] is not None:
         return truncate(f"Error: {call['error']}")
     return render_value(call["response"])
-
-
-ExportForm = Literal["toolllama", "program"]
-EXPORTS: tuple[ExportForm, ...] = ("toolllama", "program")
-
-FINISH = "Finish"
-"""The function that ends a conversation in ToolLLaMA's form."""
-
-_FROM = {"tool": "function"}
-"""The roles that conversations have other names for."""
 
 
 def export(solved: SolvedQuery, form: ExportForm, agent: Callable[[Protocol], Agent]) -> Iterator[dict[str, Any]]:

@@ -36,6 +36,14 @@ _TOOLS = (2, 5)
 _NEEDED = (2, 3)
 """How many of the drawn APIs an instruction needs."""
 
+_NEIGHBOURS = 6
+_LIKENESS = 0.35
+"""The least cosine of two tools that are joined."""
+_FEWEST_MEMBERS = 10
+"""Communities up to this size are not divided further."""
+_RESOLUTION = 1.5
+_DEPTH = 6
+
 
 @dataclass(frozen=True, slots=True)
 class PooledAPI:
@@ -157,15 +165,6 @@ def _query_record(category: str, title: str, record: Mapping[str, Any]) -> dict[
     }
     template = record.get("template_response")
     return data if template is None else {**data, "template_response": template}
-
-
-_NEIGHBOURS = 6
-_LIKENESS = 0.35
-"""The least cosine of two tools that are joined."""
-_FEWEST_MEMBERS = 10
-"""Communities up to this size are not divided further."""
-_RESOLUTION = 1.5
-_DEPTH = 6
 
 
 def proposed_collections(pool: ToolPool, seed: int = 0) -> list[list[ToolKey]]:

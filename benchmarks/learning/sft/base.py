@@ -33,6 +33,9 @@ __all__ = [
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate")
 
+_WINDOW = 10
+"""Updates whose losses are averaged for a figure."""
+
 
 def require(gguf: bool) -> None:
     """See that what a training needs is installed. Raises: UsageError: Something is missing.
@@ -111,10 +114,6 @@ def check_vocabulary(base: BaseModelFiles, rows: int, tokenizer: Any, examples: 
             f"the tokenizer does not fit the model {base.name}: the data has token {highest} (of {len(tokenizer)}), "
             f"and the model has embeddings for {rows}; take the tokenizer files of the same model"
         )
-
-
-_WINDOW = 10
-"""Updates whose losses are averaged for a figure."""
 
 
 def save_model(model: Any, tokenizer: Any, base: BaseModelFiles, config: TuningConfig) -> None:

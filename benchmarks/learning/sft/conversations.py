@@ -27,6 +27,17 @@ _LONGEST = 1 << 27
 _SPACE = re.compile(r"\s*")
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)
 
+Turn = Mapping[str, Any]
+Span = tuple[int, int]
+Render = Callable[[Sequence[Turn], bool], str]
+"""The text of turns; True leaves it open for an answer, where False lets it end with one."""
+_STEP = re.compile(r"Step \d+: (.+)", re.DOTALL)
+"""The published name of a conversation: its dialogue is that of the query behind the number."""
+_PUBLISHED_ROLES = {"human": "user", "gpt": "assistant"}
+"""Those that have another name in the older form of the published data."""
+_ROLES = ("system", "user", "assistant", "tool", "function")
+_RESULTS = ("tool", "function")
+
 
 def read_data(path: Path) -> Iterator[tuple[str, Any]]:
     """The JSON values of a file, each with its position in words: `FILE, line N` or `FILE, element N`.
@@ -86,19 +97,6 @@ def _space(text: str, position: int) -> int:
     """The first position from here that is no white space."""
     match = _SPACE.match(text, position)
     return match.end() if match else position
-
-
-Turn = Mapping[str, Any]
-Span = tuple[int, int]
-Render = Callable[[Sequence[Turn], bool], str]
-"""The text of turns; True leaves it open for an answer, where False lets it end with one."""
-
-_STEP = re.compile(r"Step \d+: (.+)", re.DOTALL)
-"""The published name of a conversation: its dialogue is that of the query behind the number."""
-_PUBLISHED_ROLES = {"human": "user", "gpt": "assistant"}
-"""Those that have another name in the older form of the published data."""
-_ROLES = ("system", "user", "assistant", "tool", "function")
-_RESULTS = ("tool", "function")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,11 @@ _PICTURES = 1000
 _FAVOURITE = re.compile(r"/v1/favourites/([^/]+)")
 _CREATED = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
+_REMOVAL = "DELETE /v1/favourites/{favourite_id}"
+_REMOVED = re.compile(r"/favourites/(\d+)")
+_FAVOURITES = 9
+"""Favourites that a test starts with."""
+
 
 def _digest(*purpose: object) -> bytes:
     return blake2b("/".join(map(str, purpose)).encode(), digest_size=16).digest()
@@ -212,12 +217,6 @@ def _page(items: Sequence[Any], query: Mapping[str, str], default: int) -> Seque
         numbers[name] = int(text)
     start = numbers["page"] * numbers["limit"]
     return items[start : start + numbers["limit"]]
-
-
-_REMOVAL = "DELETE /v1/favourites/{favourite_id}"
-_REMOVED = re.compile(r"/favourites/(\d+)")
-_FAVOURITES = 9
-"""Favourites that a test starts with."""
 
 
 class CatAPI(HTTPEnvironment):

@@ -27,6 +27,10 @@ Place = tuple[int, int]
 
 _AREA = re.compile(r"\$?([A-Za-z]*)\$?(\d*)(?::\$?([A-Za-z]*)\$?(\d*))?")
 
+Axis = Literal["ROWS", "COLUMNS"]
+Json = dict[str, Any]
+MarkKind = Literal["filter", "format", "group", "hidden", "merge", "name", "note", "protection"]
+
 
 class SheetsError(Exception):
     """The service would refuse this request; the message is in its words where programs are known to read them."""
@@ -131,11 +135,6 @@ def area_of(text: str, rows: int, cols: int) -> Area:
     if not 1 <= top <= bottom <= rows or not 1 <= left <= right <= cols:
         raise invalid(f"Range ({text}) exceeds grid limits. Max rows: {rows}, max columns: {cols}")
     return Area(top, left, bottom, right)
-
-
-Axis = Literal["ROWS", "COLUMNS"]
-Json = dict[str, Any]
-MarkKind = Literal["filter", "format", "group", "hidden", "merge", "name", "note", "protection"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,15 @@ from benchmarks.manipulation.sheets.worksheet import Spreadsheet, Worksheet, Wor
 
 __all__ = ["SheetsEnvironment"]
 
+Owner = TypeVar("Owner")
+READS = """
+    acell cell range get_values get_all_values get_all_records get_all_cells row_values col_values get batch_get find
+    findall worksheet.export sheet.export get_note list_dimension_group_columns list_dimension_group_rows values_get
+    values_batch_get fetch_sheet_metadata get_worksheet get_worksheet_by_id worksheets worksheet list_permissions
+    named_range list_named_ranges list_protected_ranges get_as_dataframe loc drop sort_values groupby pivot_table insert
+"""
+"""The functions that change nothing."""
+
 
 @dataclass
 class SheetCell:
@@ -46,7 +55,6 @@ class SheetCell:
 
 
 _HINTS = {"Any": Any, "Json": Json, "Rows": Rows, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
-Owner = TypeVar("Owner")
 
 
 @cache
@@ -77,15 +85,6 @@ def _refusing(name: str, signature: str, description: str) -> Callable[..., Any]
     scope[method].__doc__ = description
     function: Callable[..., Any] = scope[method]
     return function
-
-
-READS = """
-    acell cell range get_values get_all_values get_all_records get_all_cells row_values col_values get batch_get find
-    findall worksheet.export sheet.export get_note list_dimension_group_columns list_dimension_group_rows values_get
-    values_batch_get fetch_sheet_metadata get_worksheet get_worksheet_by_id worksheets worksheet list_permissions
-    named_range list_named_ranges list_protected_ranges get_as_dataframe loc drop sort_values groupby pivot_table insert
-"""
-"""The functions that change nothing."""
 
 
 class SheetsEnvironment(FunctionEnvironment):

@@ -37,6 +37,16 @@ MOST_CELLS = 200_000
 
 _RENDERS = ("FORMATTED_VALUE", "UNFORMATTED_VALUE", "FORMULA")
 
+_OPEN = re.compile(
+    r"(?<![\w$!:])(?:\$?([A-Z]{1,3}):\$?([A-Z]{1,3})|\$?(\d+):\$?(\d+))(?![\w$(:])"
+    r"|(?<![\w$:])(\$?[A-Z]{1,3}\$?\d+):(?:\$?([A-Z]{1,3})|\$?(\d+))(?![\w$(:])",
+    re.IGNORECASE,
+)
+"""Whole columns or rows, and ranges such as `A2:A` and `A2:2`, which end with the worksheet."""
+Rows = list[list[Any]]
+"""Values by row."""
+_NUMBER = re.compile(r"[+-]?(\d+(,\d{3})*(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
 
 @dataclass(frozen=True, slots=True)
 class _Clip:
@@ -365,14 +375,6 @@ def _reference(tab: Tab, area: Area) -> str:
     return f"'{title}'!{first}:{last}"
 
 
-_OPEN = re.compile(
-    r"(?<![\w$!:])(?:\$?([A-Z]{1,3}):\$?([A-Z]{1,3})|\$?(\d+):\$?(\d+))(?![\w$(:])"
-    r"|(?<![\w$:])(\$?[A-Z]{1,3}\$?\d+):(?:\$?([A-Z]{1,3})|\$?(\d+))(?![\w$(:])",
-    re.IGNORECASE,
-)
-"""Whole columns or rows, and ranges such as `A2:A` and `A2:2`, which end with the worksheet."""
-
-
 def _typed(text: str, tab: Tab) -> str:
     """A text as the engine has to read it.
 
@@ -408,12 +410,6 @@ def _rank(value: object) -> tuple[int, float, str]:
     if isinstance(value, int | float):
         return 0, float(value), ""
     return 1, 0.0, str(value).casefold()
-
-
-Rows = list[list[Any]]
-"""Values by row."""
-
-_NUMBER = re.compile(r"[+-]?(\d+(,\d{3})*(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def numericised(value: Any) -> Any:

@@ -61,6 +61,9 @@ GRIP = 0.025
 """How far a block may be from the point that it is picked at."""
 _ROUNDING = 1e-9
 
+_MOST_POINTS = 1000
+_NUMBER = r"(\d+(?:\.\d+)?)"
+
 
 def distance(first: Sequence[float], second: Sequence[float]) -> float:
     """The distance of two points as seen from above."""
@@ -151,10 +154,6 @@ def check_reach(point: Sequence[float]) -> None:
     for value, (low, high), axis in zip(point, WORKSPACE, "xy", strict=True):
         if not low - _ROUNDING <= value <= high + _ROUNDING:
             raise ValueError(f"{axis} = {value:.4g} is out of reach; it must be from {low} to {high}")
-
-
-_MOST_POINTS = 1000
-_NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 def along(start: Sequence[float], end: Sequence[float], count: int) -> list[list[float]]:

@@ -21,6 +21,10 @@ from benchmarks.manipulation.environment import subsequence_length
 
 __all__ = ["Product", "ShopGoal", "fitting_options", "kind_factor", "products", "reward", "token_set_ratio"]
 
+_NEAR = 85
+"""Texts whose ratio is above this count as equal."""
+_WORD = re.compile(r"[a-z0-9]+")
+
 
 @dataclass(frozen=True, slots=True)
 class Product:
@@ -93,12 +97,6 @@ class ShopGoal:
     def read(cls, state: Mapping[str, Any]) -> ShopGoal:
         """The goal that a test has as its state."""
         return cls(products()[state["product"]], tuple(state["attributes"]), state["options"], state["template"])
-
-
-_NEAR = 85
-"""Texts whose ratio is above this count as equal."""
-
-_WORD = re.compile(r"[a-z0-9]+")
 
 
 def reward(product: Product, options: Mapping[str, str], goal: ShopGoal, limit: float) -> float:

@@ -41,6 +41,18 @@ _PAGE_SIZE, _MOST_HITS = 10, 50
 _SHOP = "WebShop"
 _WORD = re.compile(r"\w+")
 
+_ACTION = re.compile(r"(search|click)\[([^\]\n]+)\]")
+_RELEASED = re.compile(r"(search|click)\[(.+)\]")
+"""What the released evaluator takes for an action, whatever follows it."""
+_FUNCTIONS = (
+    FunctionDocument(
+        "search", "search[text]", "Search for products. It can be used on a page that has the button Search."
+    ),
+    FunctionDocument(
+        "click", "click[button]", "Click a button of the page. Buy Now buys the product with the options clicked."
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
@@ -275,20 +287,6 @@ class ShopTools:
             The page that it leads to.
         """
         return _rows_text(self._session().click(button))
-
-
-_ACTION = re.compile(r"(search|click)\[([^\]\n]+)\]")
-_RELEASED = re.compile(r"(search|click)\[(.+)\]")
-"""What the released evaluator takes for an action, whatever follows it."""
-
-_FUNCTIONS = (
-    FunctionDocument(
-        "search", "search[text]", "Search for products. It can be used on a page that has the button Search."
-    ),
-    FunctionDocument(
-        "click", "click[button]", "Click a button of the page. Buy Now buys the product with the options clicked."
-    ),
-)
 
 
 class WebShop(Environment):

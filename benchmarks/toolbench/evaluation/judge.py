@@ -52,6 +52,15 @@ AGAIN = "again"
 _ANSWER, _RESPONSE, _CALLS, _TOOLS = 500, 120, 20, 40
 """Tokens of a final answer and of a response that the judge is shown; calls, the last ones; functions."""
 
+_VERDICT = re.compile(r"^[\s*_`#>-]*verdict[*_`]*\s*:[\s*_`]*([a-z]+)[\s*_`.]*$", re.IGNORECASE | re.MULTILINE)
+_STATUS = ("Solved", "Unsure", "Unsolved")
+VERDICTS = "verdicts.jsonl"
+_REPLY_TOKENS, _AGAIN_TOKENS, _REASON = 300, 40, 500
+"""Tokens of a reply and of its last line alone; characters of the reply that are stored."""
+_KEY = ("question", "query_id", "answers", "prompt_sha256", "request", "judge", "repetition", "reading")
+"""The fields of a line by which its verdict is found again."""
+_Key = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
@@ -84,9 +93,6 @@ class JudgeQuestion:
         return "Solved" if "solved" in lower and "unsolved" not in lower else "Unsolved"
 
 
-_VERDICT = re.compile(r"^[\s*_`#>-]*verdict[*_`]*\s*:[\s*_`]*([a-z]+)[\s*_`.]*$", re.IGNORECASE | re.MULTILINE)
-
-_STATUS = ("Solved", "Unsure", "Unsolved")
 ANSWER_STATUS = JudgeQuestion("answer_status", _STATUS)
 STEPS_STATUS = JudgeQuestion("steps_status", _STATUS)
 SOLVABILITY = JudgeQuestion("solvability", ("Solvable", "Unsure", "Unsolvable"))
@@ -145,17 +151,6 @@ def _steps_text(calls: Sequence[AnswerCall]) -> str:
         response = json.dumps(truncate(call.response, _RESPONSE), ensure_ascii=False)
         lines.append(f"{call.name}({arguments}) -> {response}")
     return "\n".join(lines) or "none"
-
-
-VERDICTS = "verdicts.jsonl"
-
-_REPLY_TOKENS, _AGAIN_TOKENS, _REASON = 300, 40, 500
-"""Tokens of a reply and of its last line alone; characters of the reply that are stored."""
-
-_KEY = ("question", "query_id", "answers", "prompt_sha256", "request", "judge", "repetition", "reading")
-"""The fields of a line by which its verdict is found again."""
-
-_Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,23 @@ _COUNTS = {
 }
 _SHARES = {"win": "wins", "lose": "losses", "tie": "ties"}
 
+_PASS = """
+    query solvable available_tools model_intermediate_steps model_final_step model query_id is_solved pass_rate_label
+    reason not_hallucinate
+"""
+PASS_COLUMNS = tuple(_PASS.split())
+"""Of ToolBench's pass rate."""
+_STATUS = "query available_tools model_intermediate_steps model_final_step model query_id is_solved"
+STATUS_COLUMNS = tuple(_STATUS.split())
+"""Of StableToolBench's solvable pass rate."""
+_WIN = """
+    query available_tools ref_model_intermediate_steps ref_model_final_step output_model_intermediate_steps
+    output_model_final_step preference_label query_id ref_model output_model
+"""
+WIN_COLUMNS = tuple(_WIN.split())
+"""Of the win rate; `preference_label` is 1 for the reference, 2 for the candidate, 3 for a tie."""
+_LABELS = {"reference": 1, "candidate": 2, "tie": 3}
+
 
 def judged_summary(queries: Sequence[JudgedQuery], compat: bool) -> dict[str, Any]:
     """The figures of judged answers; a query without an answer scores 0, and is left out under `compat`, as published.
@@ -142,27 +159,6 @@ def _interval(summary: Mapping[str, Any]) -> str:
         return "-"
     low, high = (percent(summary[end]).removesuffix(" %") for end in ("low", "high"))
     return f"{percent(summary['rate'])} [{low}, {high}]"
-
-
-_PASS = """
-    query solvable available_tools model_intermediate_steps model_final_step model query_id is_solved pass_rate_label
-    reason not_hallucinate
-"""
-PASS_COLUMNS = tuple(_PASS.split())
-"""Of ToolBench's pass rate."""
-
-_STATUS = "query available_tools model_intermediate_steps model_final_step model query_id is_solved"
-STATUS_COLUMNS = tuple(_STATUS.split())
-"""Of StableToolBench's solvable pass rate."""
-
-_WIN = """
-    query available_tools ref_model_intermediate_steps ref_model_final_step output_model_intermediate_steps
-    output_model_final_step preference_label query_id ref_model output_model
-"""
-WIN_COLUMNS = tuple(_WIN.split())
-"""Of the win rate; `preference_label` is 1 for the reference, 2 for the candidate, 3 for a tie."""
-
-_LABELS = {"reference": 1, "candidate": 2, "tie": 3}
 
 
 def write_judgements(folder: Path, subset: str, method: str, queries: Sequence[JudgedQuery], compat: bool) -> None:

@@ -41,6 +41,18 @@ _MAX_TOOLS = 256
 
 Reply = dict[str, Any]
 
+_TRIES = 3
+_MAX_TOKENS = 1024
+_MAX_EXAMPLES = 2048
+"""Characters of all examples of earlier replies in a prompt."""
+FAILED = "Failed to generate fake response"
+"""The published error text for a model whose answers are no replies."""
+_TIMEOUT = (5.0, 30.0)
+"""Seconds to connect, and between two bytes of the reply."""
+_FAILURES = 3
+_PAUSE = 30.0
+"""After so many failures of the connection in a row the server is left in peace for so many seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class _SimulatedTool:
@@ -125,16 +137,6 @@ def _reply(status: int, body: bytes, call: VirtualCall, documented: bool) -> Rep
     return {"error": "", "response": value, "simulated": True} | ({} if documented else {"undocumented": True})
 
 
-_PROMPTS = Path(__file__).parent
-_TRIES = 3
-_MAX_TOKENS = 1024
-_MAX_EXAMPLES = 2048
-"""Characters of all examples of earlier replies in a prompt."""
-
-FAILED = "Failed to generate fake response"
-"""The published error text for a model whose answers are no replies."""
-
-
 class ModelSource:
     """Asks a model, one call at a time; it is right to ask once per call and keep the reply."""
 
@@ -198,7 +200,7 @@ def _messages(call: VirtualCall, tool: CataloguedTool, examples: Sequence[tuple[
         "examples": shown or "(none)",
         "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, default=str),
     }
-    template = Template((_PROMPTS / "reply_prompt.txt").read_text("utf-8"))
+    template = Template(Path(__file__).with_name("reply_prompt.txt").read_text("utf-8"))
     return [Message("user", template.substitute(values))]
 
 
@@ -210,14 +212,6 @@ def _parameters(record: Mapping[str, Any]) -> str:
             described = str(parameter.get("description") or "").strip().replace("\n", " ")
             lines.append(f"- {parameter.get('name')} ({parameter.get('type')}, {kind}): {described}")
     return "\n".join(lines)
-
-
-_TIMEOUT = (5.0, 30.0)
-"""Seconds to connect, and between two bytes of the reply."""
-
-_FAILURES = 3
-_PAUSE = 30.0
-"""After so many failures of the connection in a row the server is left in peace for so many seconds."""
 
 
 class Upstream:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.learning.sft.examples import ExampleCounts, TokenizedExample, read_examples
-from tests.benchmarks.learning.tiny_model import make_model
+from tests.benchmarks.learning.tuning import make_model
 
 
 def conversations(count: int) -> list[dict[str, Any]]:

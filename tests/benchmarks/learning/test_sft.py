@@ -20,8 +20,7 @@ from benchmarks.learning.sft.settings import TuningConfig, read_config
 from benchmarks.learning.sft_command import sft
 from protocols.errors import UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf, conversations
-from tests.benchmarks.learning.tiny_model import make_model
-from tests.benchmarks.learning.tuning import changes, tune
+from tests.benchmarks.learning.tuning import changes, make_model, tune
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -16,7 +16,7 @@ from benchmarks.methods.formats.toolllama import write_message
 from protocols.errors import UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf
 from tests.benchmarks.learning.tiny_llama import VOCABULARY, make_llama, write_gguf
-from tests.benchmarks.learning.tiny_model import CHATML
+from tests.benchmarks.learning.tuning import CHATML
 
 SYSTEM_ADDED = (
     "{% for message in messages %}{% if loop.first and message.role != 'system' %}<|im_start|>system\nBe brief."
