@@ -157,6 +157,7 @@ def test_pages() -> None:
     item = acted(lines[:2]).observation
     assert all(f"[button] {name} [button_]" in item for name in ("Description", "Features", "Reviews", "Buy Now"))
     assert acted([*lines[:2], "click[< prev]"]).observation == acted(lines[:1]).observation
+    assert acted([*lines[:2], "click[< prev]", *lines[1:]]).done
     chosen = acted(lines[:3]).observation
     value = lines[2][6:-1]
     assert chosen.startswith(f"You chose {value}.\n")
