@@ -1,4 +1,4 @@
-"""`atc bench manipulation`: the action generator, the modes of an agent, records, failures, tables of a report."""
+"""`atc bench manipulation`: the action generator, the modes of an agent, records, failures, tables; samples as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from atc.models import Completion, Message, Model, Usage
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.runner import Runner
 from benchmarks.manipulation.environment import Environment, ManipulationTest
-from benchmarks.manipulation.generator import ACTION, ActionGenerator
+from benchmarks.manipulation.generator import ACTION, ActionGenerator, alignment_data
 from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.suite_run import (
@@ -31,8 +31,7 @@ from benchmarks.manipulation.suite_run import (
 from benchmarks.report.manipulation_tables import manipulation_tables
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError
-from tests.benchmarks.manipulation.perfect import LabelModel
-from tests.benchmarks.manipulation.suite_tasks import SUITE
+from tests.benchmarks.manipulation.suite_tasks import SUITE, LabelModel
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.benchmarks.report_runs import metrics, task, write_run
 from tests.scripted import ScriptedModel
@@ -394,3 +393,58 @@ def test_a_perfect_model_solves_the_tasks_in_both_ways(name: str, tmp_path: Path
             for test in (environment.tests[0], environment.tests[-1]):
                 model.expect(test)
                 assert runner.run(test)["metrics"]["success"] == 1
+
+
+def test_a_conversation_is_a_prompt_of_the_action_generator_with_its_answer() -> None:
+    """Functions, three examples whose actions are marked, the goal; the answer begins with `Action:`."""
+    with closing(TinyEnvironment()) as environment:
+        conversations = alignment_data(environment, 10, 4, 0)
+
+    question, answer = conversations[0]["messages"]
+    marked = [question["content"][first:end] for first, end in question["learn"]]
+    assert len(marked) == 3
+    assert all(action.startswith("POST_place(") and action.endswith("POST_search()") for action in marked)
+    assert question["content"].count("Action:\n") == 3
+    assert answer["content"].startswith("Action:\nPOST_place(")
+    assert [len(conversation["names"]) for conversation in conversations] == [4, 4, 2]
+
+
+def test_the_command_writes_the_same_file_again(tmp_path: Path) -> None:
+    """One seed, one file; `--json` has the number of conversations, and another seed another order."""
+    texts = []
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        arguments = ["--from-task", "home", "--count", "12", "--seed", seed, "--out", str(tmp_path / name), "--json"]
+        done = CliRunner().invoke(main, ["train", "data", *arguments])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["written"] == 3
+        texts.append((tmp_path / name).read_text())
+
+    assert texts[0] == texts[1] != texts[2]
+    assert all(json.loads(line)["task"] == "home" for line in texts[0].splitlines())
+
+
+def test_samples_do_not_replace_something_else(tmp_path: Path) -> None:
+    """A file with other lines stays as it is."""
+    out = tmp_path / "notes.jsonl"
+    out.write_text('{"question": "Which films?"}\n')
+    refused = CliRunner().invoke(main, ["train", "data", "--from-task", "home", "--count", "4", "--out", str(out)])
+
+    assert refused.exit_code == 2
+    assert "line 1: this is no sample of `atc train data --from-task`" in " ".join(refused.stderr.split())
+    assert out.read_text() == '{"question": "Which films?"}\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing option '--from-task'"),
+        (["--from-task", "other"], "there is no task 'other'"),
+        (["--from-task", "home", "--count", "1801"], "home has 1800 samples: ask for no more of them"),
+    ],
+)
+def test_samples_that_there_are_not_are_named(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """What is missing or unknown is said."""
+    done = CliRunner().invoke(main, ["train", "data", *arguments, "--out", str(tmp_path / "out.jsonl")])
+
+    assert done.exit_code != 0
+    assert message in done.output

@@ -12,8 +12,7 @@ from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.home.home_search import HomeSearch
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.suite_run import ACTION_MODE, BENCHMARK, ManipulationSettings, TestRunner
-from tests.benchmarks.manipulation.perfect import LabelModel
-from tests.benchmarks.manipulation.suite_tasks import judged
+from tests.benchmarks.manipulation.suite_tasks import LabelModel, judged
 
 HOME = """\
 API.set_location("Bend")

@@ -18,7 +18,7 @@ from benchmarks.manipulation.prompt_selection import Selection
 from benchmarks.manipulation.suite import open_original
 from benchmarks.manipulation.suite_run import ManipulationSettings, TestRunner
 from protocols.errors import UsageError
-from tests.benchmarks.manipulation.perfect import LabelModel
+from tests.benchmarks.manipulation.suite_tasks import LabelModel
 
 WEATHER = "https://api.openweathermap.org"
 CATS = "https://api.thecatapi.com"
