@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -172,44 +171,39 @@ def _candidates(listed: object, where: str, protocol: Protocol, notes: dict[str,
 
 def _resolve(name: str, where: str, protocol: Protocol, notes: dict[str, None]) -> str:
     """The name of the tool that a task file means."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            tool = match_gold(protocol, name)
-        except UsageError as error:
-            spellings = [text for tool in protocol.tools for text in (tool.name, f"{tool.method} {tool.path}")]
-            near = get_close_matches(name, spellings, n=1)
-            hint = f" (the nearest is {near[0]})" if near else ""
-            raise UsageError(f"{where}: {error}{hint}; is --api the document of this benchmark?") from None
-    notes.update((str(warning.message), None) for warning in caught)
+    try:
+        tool, note = match_gold(protocol, name)
+    except UsageError as error:
+        spellings = [text for tool in protocol.tools for text in (tool.name, f"{tool.method} {tool.path}")]
+        near = get_close_matches(name, spellings, n=1)
+        hint = f" (the nearest is {near[0]})" if near else ""
+        raise UsageError(f"{where}: {error}{hint}; is --api the document of this benchmark?") from None
+    if note:
+        notes[note] = None
     return tool
 
 
-def match_gold(protocol: Protocol, gold: str) -> str:
+def match_gold(protocol: Protocol, gold: str) -> tuple[str, str]:
     """The name of the tool that a line of a benchmark means: `GET /person/{person_id}` or a tool's name.
 
     Names of path variables do not matter. An unknown path matches the only tool of that method whose path differs by a
-    plural `s`, with a warning.
+    plural `s`.
 
+    Returns: The name, and a note where the match is not exact, else empty.
     Raises: UsageError: No tool matches, or more than one.
     """
     method, _, path = gold.strip().partition(" ")
-    if not path:
-        if gold.strip() in protocol:
-            return gold.strip()
-        raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
+    if not path and method in protocol:
+        return method, ""
     path = _path_within_server(protocol, path.strip())
-    if tool_name(method, path) in protocol:
-        return tool_name(method, path)
+    if path and tool_name(method, path) in protocol:
+        return tool_name(method, path), ""
     tools = [tool for tool in protocol.tools if tool.method == method.upper()]
-    for form in (_anonymous, _singular):
+    for form in (_anonymous, _singular) if path else ():
         candidates = [tool for tool in tools if form(tool.path) == form(path)]
         if len(candidates) == 1:
-            if form is _singular:
-                warnings.warn(
-                    f"{gold!r} is no tool; taken for {candidates[0].name} ({candidates[0].path})", stacklevel=2
-                )
-            return candidates[0].name
+            tool = candidates[0]
+            return tool.name, f"{gold!r} is no tool; taken for {tool.name} ({tool.path})" if form is _singular else ""
     raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
 
 
