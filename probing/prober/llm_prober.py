@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from protocols.model import Tool
 from protocols.quoting import visible
 from protocols.render import render, sentence
 
-__all__ = ["CandidateProgram", "LLMProber"]
+__all__ = ["LLMProber"]
 
 _FOLDER = Path(__file__).parent / "templates"
 _QUESTION = re.compile(r"Question:\s*(.+)")
@@ -34,14 +34,6 @@ _MAX_CANDIDATES = 12
 _MAX_HELPERS = 6
 """Other tools that a program may call."""
 _MAX_ERROR = 300
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateProgram:
-    """A question and a program to answer it; both are empty if the model wrote neither."""
-
-    question: str
-    program: str
 
 
 class LLMProber:
@@ -57,8 +49,8 @@ class LLMProber:
         self._budget = tokens
         self._proposed: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def probe(self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]]) -> CandidateProgram:
-        """A question for a tool, and a program that answers it.
+    def probe(self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """A question for a tool, and a program that answers it; both are empty if the model wrote neither.
 
         Args:
             tried: Failed programs, each with its problem.
@@ -78,7 +70,7 @@ class LLMProber:
         text = self._ask(tool, [Message("system", _fill("probe")), Message("user", task)])
         self._observations.findings[tool.name].samples += 1
         match = _QUESTION.search(text)
-        return CandidateProgram(match[1].strip() if match else "", extract(text[match.end() :] if match else text))
+        return match[1].strip() if match else "", extract(text[match.end() :] if match else text)
 
     def _helpers(self, tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
         """The tools that a tool may need, with those before them."""

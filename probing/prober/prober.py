@@ -279,18 +279,18 @@ class Prober:
         tried: list[tuple[str, str]] = []
         for _ in range(self._samples):
             try:
-                sample = prober.probe(tool, graph, tried)
+                sampled_question, program = prober.probe(tool, graph, tried)
             except LimitReached as reached:
                 self._limit_reached = str(reached)
                 return False
             except ModelError as error:
                 finding.outcome, finding.reason = "model_failed", str(error)
                 return False
-            run = self.run(tool.name, sample.program) if sample.program else None
+            run = self.run(tool.name, program) if program else None
             if finding.is_complete:
-                self._finish(finding, sample.question or question(tool), sample.program, number)
+                self._finish(finding, sampled_question or question(tool), program, number)
                 return True
-            tried.append((sample.program, self._failure(tool, run)))
+            tried.append((program, self._failure(tool, run)))
         if not finding.requests:
             finding.outcome = "model_failed"
             finding.reason = "none of the programs that the model wrote called it"
@@ -308,17 +308,16 @@ class Prober:
 
     def _finish(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
         """Complete a tool, and the others that its program called."""
-        finding.iteration = number
         finding.reason = ""
-        self._programs[finding.tool] = program
-        self.observations.finish(finding, question_text, program)
-        self._on_finding(finding)
+        completed = {finding.tool: question_text}
         for name, other_finding in self.findings.items():
             if other_finding.is_complete and not other_finding.program and called(program, [name]):
-                other_finding.iteration = number
-                self._programs[name] = program
-                self.observations.finish(other_finding, question(self.protocol.tool(name)), program)
-                self._on_finding(other_finding)
+                completed.setdefault(name, question(self.protocol.tool(name)))
+        for name, text in completed.items():
+            self.findings[name].iteration = number
+            self._programs[name] = program
+            self.observations.finish(self.findings[name], text, program)
+            self._on_finding(self.findings[name])
 
     def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
         finding = self.findings[tool.name]

@@ -7,8 +7,8 @@ from objects with field names, and texts of one format get it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from protocols.contracts.contract import infer_schema
@@ -144,21 +144,16 @@ def _format(texts: Sequence[str]) -> str | None:
     """The format that several different texts share."""
     if len(set(texts)) < MIN_SAMPLES:
         return None
-    return next((name for name in _candidates(texts) if all(_valid(name, text) for text in texts)), None)
-
-
-def _candidates(texts: Sequence[str]) -> Iterator[str]:
-    for name, pattern in _FORMATS.items():
-        if all(pattern.fullmatch(text) for text in texts):
-            yield name
+    formats = _FORMATS.items()
+    return next(
+        (name for name, form in formats if all(form.fullmatch(text) and _valid(name, text) for text in texts)), None
+    )
 
 
 def _valid(name: str, text: str) -> bool:
     """True if a text that looks like a date or time is one."""
     try:
-        if name == "date":
-            date.fromisoformat(text)
-        elif name == "date-time":
+        if name in ("date", "date-time"):
             datetime.fromisoformat(text)
     except ValueError:
         return False
