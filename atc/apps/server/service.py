@@ -232,10 +232,10 @@ class SolveService:
 
     async def solution(self, client: Client, id: str, live: LiveSolve | None) -> str:
         """The solution of a solve as JSON, when it has one. Raises: BadRequestError: It was cancelled (409)."""
-        text = await asyncio.shield(live.ended) if live is not None else None
-        if live is None:
-            row = await self.find(client, id)
-            text = row[1] if row is not None else None
+        if live is not None:
+            text = await asyncio.shield(live.ended)
+        else:
+            _, text = await self.find(client, id) or ("", None)
         if text is None:
             raise BadRequestError(409, f"the solve {id} was cancelled")
         return text

@@ -29,13 +29,13 @@ def plan_lines(plan: WritePlan) -> list[str]:
     count = "1 write" if len(asked) == 1 else f"{len(asked)} writes"
     further = len(plan.writes) - len(asked)
     lines = [f"The program plans {count}" + (f", beside {further} approved before" if further else "") + ":"]
-    steps: list[tuple[int, PlannedWrite | None, str]] = [(write.call, write, "") for write in asked]
+    steps = {write.call: list(_write_lines(write, plan)) for write in asked}
     for read in plan.uncertain_reads:
         name = read.tool or f"{read.method} {read.url}"
         reason = "uncertain: it reads what the writes before it may change, and is read again after them"
-        steps.append((read.call, None, f"   {name}  ({reason})"))
-    for _, write, text in sorted(steps, key=lambda step: step[0]):
-        lines += [text] if write is None else _write_lines(write, plan)
+        steps[read.call] = [f"   {name}  ({reason})"]
+    for call in sorted(steps):
+        lines += steps[call]
     if len(lines) > _SCREEN:
         lines += ["In short:", *(_request_line(write) for write in asked)]
     return [unhidden(line) for line in lines]
