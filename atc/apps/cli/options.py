@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -105,12 +105,12 @@ class FlagNamedOption(click.Option):
 
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a command's options that is an option; `flags` and `settings` as FlagNamedOption takes them."""
-    return field(metadata={"parameter": click.option, "flags": flags, "settings": settings})
+    return field(metadata={"declare": partial(click.option, *flags, cls=FlagNamedOption, **settings)})
 
 
 def argument(**settings: Any) -> Any:
     """A field of a command's options that is an argument; `settings` as click.argument takes them."""
-    return field(metadata={"parameter": click.argument, "flags": (), "settings": settings})
+    return field(metadata={"declare": partial(click.argument, **settings)})
 
 
 def agent_option(name: str, **settings: Any) -> Any:
@@ -126,14 +126,14 @@ def agent_options(*names: str, writes: str = "", choices: tuple[str, ...] = ()) 
         writes: What --help says of the default of the policy.
         choices: The policies that the command takes.
     """
-    settings = {
-        name: click_settings(name) for name, flag in FLAGS.items() if not names or {name, flag.group} & {*names}
-    }
-    for declared in settings.values():
-        if isinstance(declared.get("type"), click.Choice) and writes:
-            declared["help"] = f"Whether calls that may change something are sent  [default: {writes}]"
-            declared["type"] = click.Choice(choices or declared["type"].choices)
-    return field(metadata={"agent": settings})
+    declared = {}
+    for name in (name for name, flag in FLAGS.items() if not names or {name, flag.group} & {*names}):
+        settings = click_settings(name)
+        if isinstance(settings.get("type"), click.Choice) and writes:
+            settings["help"] = f"Whether calls that may change something are sent  [default: {writes}]"
+            settings["type"] = click.Choice(choices or settings["type"].choices)
+        declared[name] = partial(click.option, *settings.pop("flags"), cls=FlagNamedOption, **settings)
+    return field(metadata={"agent": declared})
 
 
 def announced(command: Callable[..., None]) -> Callable[..., None]:
@@ -169,21 +169,16 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
         @wraps(command)
         def called(**values: Any) -> None:
             parts = {
-                name: with_values(Options(), {key: values.pop(key) for key in settings})
-                for name, settings in agent.items()
+                name: with_values(Options(), {key: values.pop(key) for key in declared})
+                for name, declared in agent.items()
             }
             command(options(**values, **parts))
 
         decorated = announced(called)
         for entry in reversed(fields(options)):
-            if entry.name in agent:
-                for name, settings in reversed(agent[entry.name].items()):
-                    own = {key: value for key, value in settings.items() if key != "flags"}
-                    decorated = click.option(*settings["flags"], name, cls=FlagNamedOption, **own)(decorated)
-                continue
-            how = entry.metadata
-            settings = {**({"cls": FlagNamedOption} if how["parameter"] is click.option else {}), **how["settings"]}
-            decorated = how["parameter"](*how["flags"], entry.name, **settings)(decorated)
+            declared = agent.get(entry.name) or {entry.name: entry.metadata["declare"]}
+            for name, declare in reversed(declared.items()):
+                decorated = declare(name)(decorated)
         return decorated
 
     return decorate
