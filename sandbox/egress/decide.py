@@ -85,30 +85,29 @@ class CallPolicy:
         if self._journal is not None:
             return self._with_journal(self._journal, bound)
         bound, token = self._with_key(bound, None, _new_key)
-        if (why := self._objection(bound, None)) is not None:
+        if (why := self._objection(bound)) is not None:
             return Decided(bound, "refuse", why, by_policy=write)
         return Decided(bound, "send", token=token)
 
     def _with_journal(self, journal: JournalAttempt, bound: Bound) -> Decided:
-        unsent = self._unsent(bound)
-        entry, lookup = journal.begin(self._key(bound), bound.call.task, unsent)
+        entry, lookup = journal.begin(self._key(bound), bound.call.task, self._unsent(bound))
         if lookup == "replay":
             return Decided(bound, "replay", entry=entry)
         if lookup == "open" and entry.token is None:
             return Decided(bound, "find out", entry=entry)
-        return self._new(journal, bound, entry, unsent)
+        return self._new(journal, bound, entry)
 
     def again(self, decided: Decided) -> Decided:
         """What becomes of a call of which it was found out that an earlier one like it was not done."""
         assert self._journal is not None and decided.entry is not None  # only a journal has earlier calls
-        unsent = self._unsent(decided.bound)
-        return self._new(self._journal, decided.bound, self._journal.plan_again(decided.entry, unsent), unsent)
+        entry = self._journal.plan_again(decided.entry, self._unsent(decided.bound))
+        return self._new(self._journal, decided.bound, entry)
 
-    def _new(self, journal: JournalAttempt, bound: Bound, entry: Entry, unsent: CallRecord) -> Decided:
+    def _new(self, journal: JournalAttempt, bound: Bound, entry: Entry) -> Decided:
         """What becomes of a call that has to be made."""
         write = bound.writes
         withheld = write and self._planned is not None and self._planned.phase == "plan"
-        why = None if withheld else self._objection(bound, unsent)
+        why = None if withheld else self._objection(bound)
         if (withheld or why is not None) and entry.state == "planned":
             journal.drop(entry)
         if withheld:
@@ -186,24 +185,20 @@ class CallPolicy:
 
     # The reasons against a call
 
-    def _objection(self, bound: Bound, unsent: CallRecord | None) -> str | None:
+    def _objection(self, bound: Bound) -> str | None:
         """The reason against sending a call: that of the hook, and for a write that of its policy."""
-        write = bound.writes
-        if self._before_call is None and not write:
-            return None
-        unsent = unsent or self._unsent(bound)
-        reason = self._before_call(unsent) if self._before_call is not None else None
+        reason = self._before_call(self._unsent(bound)) if self._before_call is not None else None
         if reason is not None:
             return reason or "refused before it was sent"
-        return self._refusal(bound, unsent) if write else None
+        return self._refusal(bound) if bound.writes else None
 
-    def _refusal(self, bound: Bound, unsent: CallRecord) -> str | None:
+    def _refusal(self, bound: Bound) -> str | None:
         """The reason of the writes policy against sending a write; None if it may be sent.
 
         Who is asked to confirm what `requests` sends sees all of it, headers and cookies included.
         """
         if self._planned is not None:
-            return self._planned.refusal(unsent.index)
+            return self._planned.refusal(bound.call.index)
         if self._writes == "allow":
             return None
         if self._writes == "deny":
@@ -212,6 +207,7 @@ class CallPolicy:
             return _DENIED + hint if function is not None and function.reads else _DENIED
         if not callable(self._writes):
             return _NOBODY
+        unsent = self._unsent(bound)
         if unsent.style == "requests":
             from sandbox.egress.write_plan import write_request
 

@@ -219,10 +219,10 @@ class Redaction:
             parts = partial(iter, (content,))
         for encoding in _encodings(response.headers, response.encoding, parts()):
             if not _shows_secrets(encoding) and holds_secret(_transcode(parts(), encoding, "utf-8"), self.credentials):
-                parts = partial(self._body_in, encoding, parts)
+                parts = partial(self._in_utf_8, encoding, parts)
         return redact_stream(parts(), self.credentials)
 
-    def _body_in(self, encoding: str, parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    def _in_utf_8(self, encoding: str, parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
         return _transcode(redact_stream(_transcode(parts(), encoding, "utf-8"), self.credentials), "utf-8", encoding)
 
 
