@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from sandbox.body_forms import read_body
 from tests.protocols.wire.conftest import Run
-from tests.protocols.wire.service import Service
+from tests.protocols.wire.service import Handler, Service
 
 
 def document(media_type: str | None = None, schema: object = None, method: str = "get") -> dict[str, Any]:
@@ -24,6 +25,16 @@ def document(media_type: str | None = None, schema: object = None, method: str =
 def reply(content_type: str, body: str | bytes) -> Any:
     """A service that answers everything so."""
     return lambda request: (200, {"Content-Type": content_type} if content_type else {}, body)
+
+
+def documents(operations: Sequence[tuple[str | None, object, str]]) -> dict[str, Any]:
+    """The operations /r0, /r1, …, each of a media type, a schema and a method."""
+    return {f"/r{number}": document(*operation)["/report"] for number, operation in enumerate(operations)}
+
+
+def each(replies: Sequence[tuple[str, str | bytes]]) -> Handler:
+    """A service that answers these operations in their order."""
+    return lambda request: reply(*replies[int(request.path[2:])])(request)
 
 
 JSON, LINES = "application/json", "application/x-ndjson"
@@ -95,42 +106,42 @@ REPLIES: list[tuple[str | None, object, str, str, str | bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("media_type", "schema", "method", "label", "body", "printed"), REPLIES)
-def test_a_reply_is_what_the_document_says(
-    run: Run, media_type: str | None, schema: object, method: str, label: str, body: str | bytes, printed: str
-) -> None:
+def test_a_reply_is_what_the_document_says(run: Run) -> None:
     """The media type and schema of the document decide, then the label, then the bytes."""
-    result = run(
-        document(media_type, schema, method), f"print(repr({method.upper()}_report()))", handle=reply(label, body)
-    )
+    calls = [f"print(repr({method.upper()}_r{number}()))" for number, (_, _, method, *_) in enumerate(REPLIES)]
+    replies = [(label, body) for _, _, _, label, body, _ in REPLIES]
 
-    assert (result.exit_code, result.stdout, result.stderr) == (0, f"{printed}\n", "")
+    result = run(documents([row[:3] for row in REPLIES]), "\n".join(calls), "--max-calls", "200", handle=each(replies))
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [printed for *_, printed in REPLIES]
 
 
 BROKEN = [*NO_JSON, '{"id": ', '{"id": 1}<hr>Notice: y', '{"id": 1}\nNotice: y', '{"id": 1} {"id": 2}']
 PAGE = "<!DOCTYPE html><title>Sign in</title>"
 
 
-@pytest.mark.parametrize(
-    ("media_type", "schema", "label", "body", "message"),
-    [
-        (JSON, ROW, "text/html", PAGE, f"the reply is a web page instead of JSON: {PAGE}"),
-        *((JSON, ROW, *pair, "GET_report: the reply is not JSON: ") for pair in product((JSON, "text/html"), BROKEN)),
-        (LINES, ROW, LINES, '{"id": 1}\noops\n{"id": 3}\n', "GET_report: the reply is not JSON"),
-        (JSON, ROWS, JSON, '{"id": 1}\n{"id": 2', "the reply is not JSON"),
-        *((JSON, schema, JSON, "9" * 6000, "an integer of too many digits") for schema in (ROW, {})),
-        *((JSON, schema, JSON, "[" * 100_000 + "]" * 100_000, "nested too deeply") for schema in (ROW, {})),
-    ],
-)
-def test_what_is_not_documented_json_is_an_error_of_a_read(
-    run: Run, media_type: str, schema: object, label: str, body: str, message: str
-) -> None:
-    """A login page with status 200, half an object, JSON only at the beginning: the message says what came."""
-    result = run(document(media_type, schema), "GET_report()", handle=reply(label, body))
+ERRORS: list[tuple[str, object, str, str, str]] = [
+    (JSON, ROW, "text/html", PAGE, f"the reply is a web page instead of JSON: {PAGE}"),
+    *((JSON, ROW, *pair, "the reply is not JSON: ") for pair in product((JSON, "text/html"), BROKEN)),
+    (LINES, ROW, LINES, '{"id": 1}\noops\n{"id": 3}\n', "the reply is not JSON"),
+    (JSON, ROWS, JSON, '{"id": 1}\n{"id": 2', "the reply is not JSON"),
+    *((JSON, schema, JSON, "9" * 6000, "an integer of too many digits") for schema in (ROW, {})),
+    *((JSON, schema, JSON, "[" * 100_000 + "]" * 100_000, "nested too deeply") for schema in (ROW, {})),
+]
 
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert ("not JSON" in result.stderr) == ("not JSON" in message)
+
+def test_what_is_not_documented_json_is_an_error_of_a_read(run: Run) -> None:
+    """A login page with status 200, half an object, JSON only at the beginning: the message says what came."""
+    attempt = "try:\n    GET_r{}()\nexcept ToolError as error:\n    print(repr(str(error)))\n"
+    calls = "".join(map(attempt.format, range(len(ERRORS))))
+    paths = documents([(media_type, schema, "get") for media_type, schema, *_ in ERRORS])
+    result = run(paths, calls, handle=each([(label, body) for _, _, label, body, _ in ERRORS]))
+
+    assert result.exit_code == 0, result.stderr
+    for line, (*_, message) in zip(result.stdout.splitlines(), ERRORS, strict=True):
+        assert message in line
+        assert ("not JSON" in line) == ("not JSON" in message)
 
 
 def test_lines_need_a_line_between_them() -> None:
