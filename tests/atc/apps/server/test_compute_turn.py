@@ -36,11 +36,16 @@ def test_a_second_solve_waits_for_the_first_ones_turn() -> None:
         with ComputeTurn():
             has_turn.set()
 
+    threads = [threading.Thread(target=second) for _ in range(2)]
     with ComputeTurn() as first:
-        thread = threading.Thread(target=second)
-        thread.start()
+        threads[0].start()
         assert not has_turn.wait(0.05)
         first.give()
         first.give()  # once is enough: the next is not let through twice
         assert has_turn.wait(10)
-    thread.join()
+    threads[0].join()
+    has_turn.clear()
+    with ComputeTurn():
+        threads[1].start()
+        assert not has_turn.wait(0.05)
+    threads[1].join()
