@@ -164,7 +164,7 @@ def test_the_parts_of_a_credential_are_removed_too(taken: Credential, text: str,
     assert redact(text, []) == text
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 16, 1000])
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
 def test_a_secret_is_found_where_two_parts_of_a_stream_meet(size: int) -> None:
     """However a body is cut, it is cleaned as it would be in one piece."""
     credentials = [BearerToken("tok/en+4711=="), BasicLogin("aäa:aäaä")]
