@@ -110,7 +110,7 @@ def _fill(folder: str, first: int) -> None:
 
 def test_two_writers_of_one_cache_lose_nothing(folder: Path) -> None:
     """Two processes add replies to one file at the same time; all of them are in it."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     writers = [context.Process(target=_fill, args=(str(folder), first)) for first in (0, 1000)]
     for writer in writers:
         writer.start()

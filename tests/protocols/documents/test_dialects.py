@@ -114,6 +114,16 @@ def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:
     ]
 
 
+def test_an_operation_that_stands_twice_is_one_tool() -> None:
+    described = document()
+    described["paths"]["a"] = described["paths"]["/a"]
+
+    protocol = load(described)
+
+    assert [tool.name for tool in protocol.tools] == ["GET_a"]
+    assert [operation.reason for operation in protocol.left_out] == ["the document has GET /a twice"]
+
+
 def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
     """Reading does not nest as deep as the document does, and values are still checked all the way down."""
     count = 300

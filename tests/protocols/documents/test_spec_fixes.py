@@ -57,6 +57,7 @@ def test_keywords_of_either_version_mean_what_they_say() -> None:
             "b": {"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "number"}]},
             "c": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]},
             "d": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "nullable": "true"},
+            "e": {"type": "string", "enum": ["x"], "nullable": True},
             "title": {"type": "integer", "minimum": "1", "maximum": "high"},
         },
     }
@@ -67,6 +68,7 @@ def test_keywords_of_either_version_mean_what_they_say() -> None:
         "b": {"type": ["string", "number"]},
         "c": {"type": ["number", "null"], "exclusiveMinimum": 0},
         "d": {"type": ["number", "null"], "exclusiveMinimum": 0},
+        "e": {"type": ["string", "null"], "enum": ["x", None]},
         "title": {"type": "integer", "minimum": 1},
     }
     assert protocol.tools[0].arguments[0].schema == {"type": "string"}
