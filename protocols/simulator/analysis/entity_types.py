@@ -169,7 +169,7 @@ class EntityTypes:
 
     def _type_objects(self) -> None:
         for plan, shape, around, item in self.nodes():
-            if shape.kind or not shape.properties or self._is_part(plan, shape, around, item):
+            if shape.kind or not shape.properties or self._is_part(shape, around, item):
                 continue
             enveloped = len(shape.path) == 1 and singular(label_of(shape.name)) in GENERIC
             is_detail = plan.detail and not item and (not shape.path or enveloped)
@@ -228,23 +228,11 @@ class EntityTypes:
         for name in [name for name, kind in self.by_name.items() if name not in used and not kind.addressed]:
             del self.by_name[name]
 
-    def _is_part(self, plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
+    def _is_part(self, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
         """True for an item of a list within an entity that no key names: a line in the `items` of an invoice."""
-        if item and self._repeats_owner(plan, shape, around):
-            return True
         if around is None or not item or singular(label_of(shape.name)) not in GENERIC:
             return False
         return not any(find_entity_type(key, self.by_name) for key in shape.path[len(around.path) :])
-
-    def _repeats_owner(self, plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None) -> bool:
-        """True for a named item that tells whose it is: a tag `{name, dag_id}` of a DAG, which has no such name."""
-        owner = around or plan.shape
-        kind = self.by_name.get((around.kind if around else "") or plan.subject)
-        if kind is None or owner is None or find_entity_type(shape.name, self.by_name):
-            return False
-        own = id_field_of(owner.properties, kind.aliases)
-        has_name = any(name in shape.properties and name not in owner.properties for name in NAMES)
-        return own not in {"", *_ID_FIELDS} and own in shape.properties and has_name
 
     def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
@@ -333,7 +321,7 @@ class EntityTypes:
         for plan, shape, around, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
-            if self._is_part(plan, shape, around, item):
+            if self._is_part(shape, around, item):
                 continue
             if kind := fields.most_similar(shape.properties):
                 shape.kind = kind

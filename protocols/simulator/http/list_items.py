@@ -64,6 +64,14 @@ class ListItems:
         texts = [word for v in values for word in (v if isinstance(v, list) else str(v or "").split(","))]
         return {kind.name for text in texts if (kind := self.schema.entity_type_named(str(text)))}
 
+    def _requested_instead(self, target: str, frame: ResponseFrame) -> str:
+        """The type that the query asks for, where a list of any type shows only fields that it has."""
+        fields = self.schema.entity_types[target].all_fields.keys()
+        for name in self.requested_types(frame) - {target}:
+            if fields <= self.schema.entity_types[name].all_fields.keys():
+                return name
+        return target
+
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
     ) -> list[RelationEdge] | None:
@@ -74,6 +82,8 @@ class ListItems:
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
+        if top and len(targets) == 1:
+            targets = [self._requested_instead(targets[0], frame)]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
@@ -88,9 +98,8 @@ class ListItems:
                     break
         if top:
             edges = self._found(owner, label, self._sorted(edges, frame), targets[0], frame)
-            matching = self._filtered([edge.target for edge in edges], frame)
-            allowed = {id(entity) for entity in matching}
-            edges = [edge for edge in edges if id(edge.target) in allowed]
+            matching = set(self._filtered([edge.target for edge in edges], frame))
+            edges = [edge for edge in edges if edge.target in matching]
         return edges
 
     def _found(
@@ -114,25 +123,8 @@ class ListItems:
         text = frame.values.get(plan.search) if plan.search else None
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
-        entities = self._filtered([*self.world.all_entities(kind), *self._within_named(kind, frame)], frame)
+        entities = self._filtered(self.world.all_entities(kind), frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
-
-    def _within_named(self, kind: str, frame: ResponseFrame) -> list[Entity]:
-        """For a list over all owners, what those show that an argument identifies and the base population lacks."""
-        if frame.subject is not None or not frame.plan.subject:
-            return []
-        members: dict[Entity, None] = {}
-        sent = {**frame.values, **frame.body} if searches(frame.plan) else frame.values
-        path_names = {step.name for step in frame.plan.steps}
-        for name, value in sent.items():
-            owner_kind = self.schema.referenced_type(name) if name not in path_names else None
-            if owner_kind is None or owner_kind.name == kind or not self.schema.relations_of(owner_kind.name, kind):
-                continue
-            for identifier in value if isinstance(value, list) else [value]:
-                if (owner := self.world.find(owner_kind.name, str(identifier))) is not None:
-                    edges = self._relations.first_related(owner, kind)
-                    members |= dict.fromkeys(edge.target for edge in edges if not edge.target.base)
-        return list(members)
 
     def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
         text = text.strip("\"' ")

@@ -25,7 +25,6 @@ JOB = object_of(
     is_paused=FLAG,
     status={"type": "string", "enum": ["queued", "running", "cancelled", "failed"]},
     owners=TEXTS,
-    tags=list_of(object_of(name=TEXT, job_id=TEXT)),
     max_runs=WHOLE,
 )
 RUN = object_of(
@@ -44,8 +43,8 @@ def page(name: str, item: object) -> dict[str, object]:
 
 
 def jobs_document() -> dict[str, object]:
-    """A scheduler: jobs with tags, runs and steps."""
-    texts = dict.fromkeys(("owners", "tags", "job_ids", "order_by"), TEXTS)
+    """A scheduler: jobs with runs and steps."""
+    texts = dict.fromkeys(("owners", "job_ids", "order_by"), TEXTS)
     job_query = {**texts, "paused": FLAG, "job_name_pattern": TEXT, "max_runs_gt": WHOLE, "limit": WHOLE}
     run_query = {"order_by": TEXT, "state": TEXTS, "job_ids": TEXTS, "started_at_gte": TEXT, "limit": WHOLE}
     run_list = operation(page("runs", RUN), run_query, description="Use `~` for the runs of all jobs.")
@@ -96,8 +95,8 @@ def test_lists_are_sorted_by_several_fields() -> None:
     assert [run["duration"] for run in runs][: len(durations)] == durations
 
 
-def test_lists_are_filtered_by_state_tags_owners_and_identifiers() -> None:
-    """A filter tells a state without `is_`, a member of a list, the name of a tag, or identifiers of the type."""
+def test_lists_are_filtered_by_state_owners_and_identifiers() -> None:
+    """A filter tells a state without `is_`, a member of a list, or identifiers of the type."""
     client = client_of(JOBS)
     everything = client.get("/jobs", limit=100)["jobs"]
     by_id = {job["job_id"]: job for job in everything}
@@ -108,10 +107,6 @@ def test_lists_are_filtered_by_state_tags_owners_and_identifiers() -> None:
     assert matching(paused="true") == {id for id, job in by_id.items() if job["is_paused"]}
     owner = everything[0]["owners"][0]
     assert matching(owners=owner) == {id for id, job in by_id.items() if owner in job["owners"]}
-    tag = everything[0]["tags"][0]
-    assert tag["job_id"] == everything[0]["job_id"]
-    tagged = {id for id, job in by_id.items() if tag["name"] in [other["name"] for other in job["tags"]]}
-    assert matching(tags=tag["name"]) == tagged
     two = [job["job_id"] for job in everything[:2]]
     assert matching(job_ids=two) == set(two)
     limit = everything[0]["max_runs"]
@@ -130,14 +125,12 @@ def test_patterns_filter_with_wildcards() -> None:
 
 
 def test_a_name_with_underscores_is_an_identifier() -> None:
-    """The job that a question names has runs, also in the list over all jobs, and `started_at ` loses its space."""
+    """The job that a question names has runs, and `started_at ` loses its space."""
     client = client_of(JOBS, "How long did the runs of nightly_sync and daily_load take?")
     runs = client.get("/jobs/nightly_sync/runs")["runs"]
     assert runs
     assert {run["job_id"] for run in runs} == {"nightly_sync"}
     assert all("started_at" in run for run in runs)
-    listed = client.get("/jobs/~/runs", job_ids=["nightly_sync", "daily_load"], limit=100)["runs"]
-    assert {run["job_id"] for run in listed} == {"nightly_sync", "daily_load"}
     first = sorted(run["started_at"] for run in runs)[1]
     later = client.get("/jobs/nightly_sync/runs", started_at_gte=first)["runs"]
     assert len(later) == len(runs) - 1
