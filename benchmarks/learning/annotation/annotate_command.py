@@ -122,6 +122,8 @@ def annotate(options: _AnnotateOptions) -> None:
     from atc.models import default_model
     from benchmarks.learning.annotation.annotate import Annotator
     from benchmarks.learning.annotation.exports import EXPORTS
+    from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.virtual_server import simulated_server
 
     if bool(options.server) == options.simulate:
         raise click.UsageError("calls need one place to go: give --server URL or --simulate")
@@ -132,7 +134,9 @@ def annotate(options: _AnnotateOptions) -> None:
     default = EXPORTS if options.mode == "attribute" else EXPORTS[:1]
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
     with ExitStack() as stack:
-        server = options.server or _simulated(options.queries, options.seed, stack)
+        server = options.server
+        if options.simulate:
+            server = stack.enter_context(simulated_server(Catalogue([options.queries]), options.seed)).start()
         settings = _settings(options, options.queries, identity(options.model or default_model()))
         annotator = Annotator(settings, options.queries, server, options.out, options.record, options.reuse)
         annotator.solve(options.workers, options.limit, say)
@@ -141,14 +145,6 @@ def annotate(options: _AnnotateOptions) -> None:
         print_json(counts.to_json())
     else:
         _print(counts, options.out)
-
-
-def _simulated(queries: Path, seed: int, stack: ExitStack) -> str:
-    """The base URL of a server that simulates the APIs of queries."""
-    from benchmarks.toolbench.server.catalogue import Catalogue
-    from benchmarks.toolbench.server.virtual_server import simulated_server
-
-    return stack.enter_context(simulated_server(Catalogue([queries]), seed)).start()
 
 
 def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettings:

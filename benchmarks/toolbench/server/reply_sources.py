@@ -234,7 +234,6 @@ class Upstream:
         self._failures = 0
         self._is_unreachable = False
         self._silent_until = 0.0
-        self._local = threading.local()
 
     @property
     def is_away(self) -> bool:
@@ -256,7 +255,7 @@ class Upstream:
         }
         headers = dict(self._key.sign(ANY_REQUEST)) if self._key is not None else {}
         try:
-            response = self._session().post(self.url, json=content, headers=headers, timeout=_TIMEOUT)
+            response = requests.post(self.url, json=content, headers=headers, timeout=_TIMEOUT)
             text = redact(response.text, [self._key]) if self._key is not None else response.text
             reply = json.loads(text) if response.status_code == 200 else None
         except requests.RequestException as error:
@@ -278,10 +277,3 @@ class Upstream:
         if self._failures >= _FAILURES:
             self.problem += f" {self._failures} times in a row; it is not asked for {_PAUSE:.0f} s"
             self._silent_until = time.monotonic() + _PAUSE
-
-    def _session(self) -> requests.Session:
-        """The connections of this thread."""
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        return session
