@@ -47,14 +47,14 @@ def ask(writing):
         ),
     )
 
-class Told(threading.Event):
+class Announced(threading.Event):
     def set(self):
         if not self.is_set():
             print("writing", flush=True)
         super().set()
 
 try:
-    ask(Told())
+    ask(Announced())
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 again = threading.Event()
@@ -277,7 +277,7 @@ def test_closing_ends_an_answer_and_asking_opens_again(model: Engine) -> None:
         try:
             answer(
                 model,
-                ModelRequest(ENDLESS, max_tokens=4000, on_progress=lambda told: writing.set() if told.text else None),
+                ModelRequest(ENDLESS, max_tokens=4000, on_progress=lambda part: writing.set() if part.text else None),
             )
         except ModelError as error:
             caught.append(error)
