@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.micro import sources
+from benchmarks.micro import sources, tool_calling
 from benchmarks.micro.acceptance import StandIn, read_file, solve
 from protocols import UsageError, load
 
@@ -126,10 +126,8 @@ def test_a_folder_without_documents_is_named(tmp_path: Path) -> None:
 def test_recorded_answers_give_the_same_figures(record: str, options: tuple[str, ...]) -> None:
     """The published row of the questions about services comes out of the record, without the model."""
     pytest.importorskip("fastmcp")
-    from benchmarks.micro.tool_calling import main
-
     model = f"replay:{RECORDED / record}.jsonl.gz"
-    result = CliRunner().invoke(main, ["--model", model, "--limit", "4", "--json", *options])
+    result = CliRunner().invoke(tool_calling.main, ["--model", model, "--limit", "4", "--json", *options])
     figures = json.loads(result.stdout)
 
     assert (figures["right"], figures["tasks"]) == (4, 4)
