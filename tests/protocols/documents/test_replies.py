@@ -1,4 +1,4 @@
-"""A document may be wrong about what a service replies: the reply counts."""
+"""A document has names for its operations, and may be wrong about what a service replies: the reply counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from atc import Agent, Solution
 from protocols import load
 from protocols.model import Protocol
+from sandbox import Sandbox
 from tests.local_api import LocalAPI
 from tests.protocols.documents.expandable import document
 from tests.scripted import ScriptedModel
@@ -78,3 +79,25 @@ def test_an_object_of_a_reply_may_be_sent_back(api: LocalAPI) -> None:
         solution = agent.solve("Change the extra of lender 7.")
 
     assert (solution.answer, len(model.asked)) == ("sent", 1)
+
+
+def test_a_name_that_stands_for_something_else_is_none(api: LocalAPI) -> None:
+    described = document(api.url)
+    named = ["print", "import", "readLoan", "readLoan", "GET_items_rooms", "read loan 2"]
+    for path, name in zip([path for path in described["paths"] if path.endswith("{id}")], named, strict=True):
+        described["paths"][path]["get"]["operationId"] = name
+    aliases = load(described).aliases
+
+    assert {"print", "import", "readLoan", "GET_items_rooms"}.isdisjoint(aliases)
+    assert {"import_", "read_loan_2"} <= aliases.keys()
+
+
+def test_a_program_calls_it_so(api: LocalAPI, museum: Protocol) -> None:
+    answer(api, {}, {"data": LENDER})
+    run = Sandbox(museum).run('print(readLender(id=7)["data"]["name"])')
+
+    assert (run.stdout, [call.tool for call in run.calls]) == ("Hanabi\n", ["GET_items_lenders_id"])
+
+
+def test_a_name_of_the_program_stays_its_own(museum: Protocol) -> None:
+    assert Sandbox(museum).run("readLender = 3\nprint(readLender)").stdout == "3\n"
