@@ -49,6 +49,43 @@ def told(solution: atc.Solution) -> str:
 told(agent.solve("How many?", answer_type=int))
 """
 
+OWN = """\
+from collections.abc import Sequence
+
+from atc import Agent, CallMade, Completion, Event, Message, ModelError, SolveEnded, Solution, Usage
+
+
+class Echo:
+    name = "echo"
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        if not messages:
+            raise ModelError("nothing was asked")
+        return Completion("print(1)", Usage(), "stop")
+
+    def close(self) -> None:
+        pass
+
+
+def show(event: Event) -> None:
+    match event:
+        case CallMade(call=call):
+            print(event.solve, call.tool, call.status)
+        case SolveEnded(solution=solution):
+            print(solution.answer)
+        case _:
+            pass
+
+
+def answer_aloud(question: str) -> Solution:
+    with Agent.from_openapi("api.json", Echo(), on_event=show) as agent:
+        return agent.solve(question)
+
+
+answer: str | None = answer_aloud("Which films are there?").answer
+"""
+"""A model and a reader of events of one's own, with the public names alone."""
+
 WRONG = """\
 atc.Agent("openapi.yaml", seed="three")
 atc.Agent("openapi.yaml", writes="sometimes")
@@ -96,12 +133,12 @@ def checked_by_pyright(file: Path) -> tuple[list[str], list[int]]:
 def test_what_an_editor_sees(tmp_path: Path, check: Check) -> None:
     """An answer has the type that was asked for (Any where a checker cannot follow it); a wrong option is an error."""
     file = tmp_path / "script.py"
-    file.write_text(RIGHT + WRONG)
+    file.write_text(RIGHT + OWN + WRONG)
 
     revealed, errors = check(file)
 
     assert revealed == re.findall(r"reveal_type\(.*  # (.*)", RIGHT)
-    assert errors == [RIGHT.count("\n") + line for line in (1, 2, 3)]
+    assert errors == [(RIGHT + OWN).count("\n") + line for line in (1, 2, 3)]
 
 
 def test_inspect_sees_each_option() -> None:
