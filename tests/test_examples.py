@@ -134,12 +134,3 @@ def test_the_notebook(endpoint: Callable[..., None], monkeypatch: pytest.MonkeyP
     assert "112" in shown
     assert "GET_films from before" in shown
     assert "Which studio made The Silent Harbor?" in (tmp_path / "solution.html").read_text("utf-8")
-
-
-@pytest.mark.model
-def test_a_question_to_the_local_model(run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """`ask.py` answers with the model that needs no account, as it does with any other."""
-    monkeypatch.setenv("ATC_MODEL", "local:qwen2.5-coder-1.5b")
-    printed = run("ask.py")
-
-    assert "answer:   Graz, Austria" in printed
