@@ -2,7 +2,7 @@
 
 A demand names a tool and a place in its reply, or an argument. Both lead to a field of an entity type. Some entities of
 that type get values that fit all demands at once; the others stay as they are. Lists that the program pages through are
-longer than the pages of the document.
+longer than the pages of the document, and than the page that the program asks for.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -38,6 +38,8 @@ _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
 _LARGE_PAGE = 100
 """Items of the largest page that a list is made longer than: one of 1,000 is walked in 63 calls of 20."""
+_LONGEST = 1_300
+"""Items in the longest list that is made for a program; a page is seldom longer than 1,000."""
 _UNIQUE = frozenset("id gid uuid guid email mail slug number code key domain username handle".split())
 _EXPRESSIONS = frozenset({"where", "filter", "filters", "query", "q"})
 _FILTER_KINDS: Mapping[str, DemandKind] = {
@@ -274,7 +276,7 @@ class _DemandReader:
             if plan.shape is None:
                 continue
             paged = _is_paged(plan)
-            size = page_size(plan) * 5 // 4 + 3 if paged else _FEW
+            size = _length(plan, demands) if paged else _FEW
             holder = plan.subject or f"~state {plan.tool.path}"
             if plan.shape.is_array and not plan.shape.item_types:
                 self.lengths[holder, ""] = size
@@ -311,6 +313,23 @@ def _nested_filter(kind: EntityType, name: str) -> Filter | None:
 def _is_paged(plan: ResponsePlan) -> bool:
     names = {label_of(parameter.name) for parameter in plan.tool.arguments}
     return bool(names & (FURTHER | NAMES["offsets"] | PAGES | {"pagination"}))
+
+
+def _length(plan: ResponsePlan, demands: Sequence[Demand]) -> int:
+    """The items of a list with pages: more than the largest page of the document has, whatever page is asked for.
+
+    Only a program that would read all of them as one page finds more: it may have to read on in the real service.
+    """
+    length = _longer_than(page_size(plan))
+    for demand in demands:
+        if demand.tool == plan.tool.name and demand.kind == "argument" and label_of(str(demand.path[-1])) in LIMITS:
+            asked_size = int(text) if (text := str(demand.value)).isdecimal() else 0
+            length = min(_longer_than(asked_size), _LONGEST) if asked_size >= length else length
+    return length
+
+
+def _longer_than(page: int) -> int:
+    return page * 5 // 4 + 3
 
 
 def page_size(plan: ResponsePlan) -> int:

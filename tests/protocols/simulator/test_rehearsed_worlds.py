@@ -87,6 +87,13 @@ def test_a_total_does_not_depend_on_the_page_that_a_program_asks_for() -> None:
     assert placed[0] > placed[-1]
 
 
+def test_a_list_is_longer_than_the_page_that_a_program_asks_for() -> None:
+    """A program that takes 500 items for all of them reads a part in this world as it may in the real one."""
+    _, client = rehearsed(load(SHOP), 'print(len(GET_orders(pageSize=500)["items"]))')
+
+    assert client.get("/orders")["total"] > 500
+
+
 def test_members_of_a_thing_are_made_for_it(shipyard: Protocol) -> None:
     """The crew that a program looks for is that of each boat, and different on each."""
     program = 'for boat in GET_boats()["boats"]:\n    crews = GET_boats_boat_id_crews(boat_id=boat["id"])["crews"]\n'
