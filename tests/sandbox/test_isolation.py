@@ -16,8 +16,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from protocols.errors import UsageError
 from sandbox import Sandbox
-from sandbox.child.syscalls import system_call_filter
-from sandbox.pool.workers import readable_folders
+from sandbox.pool.workers import readable_folders, system_call_filter
 from tests.sandbox.runs import children
 
 START = """
