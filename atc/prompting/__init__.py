@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, TypeAlias
@@ -103,13 +103,25 @@ Leanings: TypeAlias = "Callable[[str, ProtocolGraph, bool], Mapping[str, float]]
 """What is added to the scores of tools for a text; True where some tools are left out."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """The search for tools, with what is added to their scores: for values that the question has, and by a help."""
 
     knowledge: Knowledge
-    spoken: Mapping[str, float]
+    stems: tuple[str, ...]
     leanings: Leanings
+
+    @cached_property
+    def speaks_of(self) -> Mapping[str, str]:
+        """Fields of which the question names a value."""
+        return mentioned_values(self.stems, self.knowledge.vocabulary)
+
+    @cached_property
+    def spoken(self) -> Mapping[str, float]:
+        """What tools count whose responses have a field of which the question has a value."""
+        graph = self.knowledge.graph
+        names = [tool.name for tool in graph.protocol.tools]
+        return {name: _SPOKEN for name in names if not graph.response_fields(name).keys().isdisjoint(self.speaks_of)}
 
     def scores(self, text: str) -> dict[str, float]:
         """The score of each tool for a text, the best first."""
@@ -131,7 +143,6 @@ class Offer:
     Args:
         tools: Those that the program may use. ranked: The same, the best for the question first.
         scores: Of all tools, the best first. details: The tools that are described.
-        speaks_of: Fields of which the question names a value.
         functions: The text of the tools.
         ranking: Scores tools for any text.
         contract: Gives what is known of the responses.
@@ -147,7 +158,6 @@ class Offer:
     ranked: tuple[str, ...]
     scores: Mapping[str, float]
     details: tuple[str, ...]
-    speaks_of: Mapping[str, str]
     functions: str
     profile: Profile
     ranking: Ranking
@@ -165,6 +175,11 @@ class Offer:
     def graph(self) -> ProtocolGraph:
         """The data flow between the tools."""
         return self.ranking.knowledge.graph
+
+    @property
+    def speaks_of(self) -> Mapping[str, str]:
+        """Fields of which the question names a value."""
+        return self.ranking.speaks_of
 
     @property
     def asked(self) -> str:
@@ -259,8 +274,7 @@ def make_offer(
     """
     graph = knowledge.graph
     stems = tuple(map(stem, words(query.text)))
-    speaks_of = mentioned_values(stems, knowledge.vocabulary)
-    ranking = Ranking(knowledge, _spoken(graph, speaks_of), leanings)
+    ranking = Ranking(knowledge, stems, leanings)
     offered = tools if tools is not None else _chosen(ranking, query, most, profile, called)
     offered = graph.protocol.with_values(offered)
     # What is written down whole is the same for every question, and nothing is ranked.
@@ -274,7 +288,7 @@ def make_offer(
         details = graph.closure(details, offered)
     if whole:
         details = tuple(tool.name for tool in graph.protocol.tools)
-        functions = text if is_full else _with_values(text, speaks_of)
+        functions = text if is_full else _with_values(text, ranking.speaks_of)
     elif is_full:
         among = frozenset(offered if tools is not None else scores)
         described = map(graph.protocol.tool, details)
@@ -284,7 +298,13 @@ def make_offer(
     else:
         listed = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
         functions = tools_text(
-            listed, graph, profile, details=details, speaks_of=speaks_of, preferred=stems, budget=profile.prompt_tokens
+            listed,
+            graph,
+            profile,
+            details=details,
+            speaks_of=ranking.speaks_of,
+            preferred=stems,
+            budget=profile.prompt_tokens,
         )
     before = knowledge.solved_like(query.text, offered) if profile.demonstrations else ()
     example = ""
@@ -292,7 +312,7 @@ def make_offer(
         of_operations = "examples_full" if is_full else "examples"
         example = "function_examples" if graph.protocol.of_functions else of_operations
     callable_tools = frozenset(offered if tools is not None else (tool.name for tool in graph.protocol.tools))
-    fixed = (query, offered, ranked, scores, details, speaks_of, functions, profile, ranking)
+    fixed = (query, offered, ranked, scores, details, functions, profile, ranking)
     return Offer(*fixed, lambda: knowledge.contract, callable_tools, example=example, solved=before)
 
 
@@ -316,15 +336,6 @@ def _scores(ranking: Ranking, query: Query) -> dict[str, float]:
     before = ranking.scores(query.before[-1])
     total = {name: score + _BEFORE * before[name] for name, score in scores.items()}
     return dict(sorted(total.items(), key=lambda item: -item[1]))
-
-
-def _spoken(graph: ProtocolGraph, speaks_of: Mapping[str, str]) -> dict[str, float]:
-    """What tools count whose responses have a field of which the question has a value."""
-    return {
-        tool.name: _SPOKEN
-        for tool in graph.protocol.tools
-        if not graph.response_fields(tool.name).keys().isdisjoint(speaks_of)
-    }
 
 
 @lru_cache(maxsize=64)
