@@ -189,7 +189,9 @@ class Paginator:
         values: dict[str, object] = {}
         for name, inner in part.properties.items():
             is_paging_field, value = self.value(name, inner, frame)
-            if not is_paging_field:
+            if name == "count" and "total" in part.properties:
+                value = len(frame.edges)
+            elif not is_paging_field:
                 value = self._fields.value(Entity("~list", ("list",)), name, inner) if inner.is_scalar else None
             if value is not None or inner.nullable:
                 values[name] = value
@@ -286,7 +288,9 @@ def _continues_by_cursor(plan: ResponsePlan) -> bool:
 
 
 def _about_pages(part: ResponseShape) -> bool:
-    """True if most fields of an object are about pages."""
+    """True if most fields of an object are about pages, or hold an object that is: `meta.pagination.total`."""
     paging = PAGES | LIMITS | OFFSETS | _TOTALS | FURTHER | _PAGE_FIELDS
-    hits = sum(label_of(name) in paging for name in part.properties)
+    hits = sum(
+        label_of(name) in paging or (not inner.kind and _about_pages(inner)) for name, inner in part.properties.items()
+    )
     return bool(hits) and 2 * hits >= len(part.properties)

@@ -138,3 +138,21 @@ def test_a_value_that_no_reply_can_have_is_not_looked_for(shipyard: Protocol, te
     _, client = rehearsed(shipyard, f'print([boat for boat in GET_boats()["boats"] if boat["{field}"] {rest}])')
 
     assert client.get("/boats")["boats"]
+
+
+def test_totals_within_an_object_about_the_reply_are_those_of_its_list() -> None:
+    """`meta.pagination`, as many frameworks write it: the pages end where it says, and `count` is of this page."""
+    about = {"pagination": object_of(total=NUMBER, count=NUMBER, per_page=NUMBER, total_pages=NUMBER)}
+    parameters = {"limit": NUMBER, "page": NUMBER}
+    listing = operation(object_of(data=list_of(BOAT), meta=object_of(**about)), parameters)
+    program = 'print(GET_boats(limit=20)["meta"]["pagination"]["total_pages"])'
+    _, client = rehearsed(load(described({"/boats": {"get": listing}})), program)
+
+    pages = client.get("/boats", limit=20)["meta"]["pagination"]["total_pages"]
+    replies = [client.get("/boats", limit=20, page=page) for page in range(1, pages + 2)]
+
+    assert pages > 1
+    assert sum(len(reply["data"]) for reply in replies) == replies[0]["meta"]["pagination"]["total"]
+    assert [len(reply["data"]) for reply in replies] == [reply["meta"]["pagination"]["count"] for reply in replies]
+    assert replies[-1]["data"] == []
+    assert replies[-2]["data"] != []
