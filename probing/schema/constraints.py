@@ -30,7 +30,11 @@ _MISSING = re.compile(
     r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
     re.IGNORECASE,
 )
-"""Words of an error about a missing argument."""
+"""Words of an error about an argument that may be missing: it is tried next."""
+_REQUIRED = re.compile(
+    r"\b(required|missing|must be (?:given|provided|set|present)|mandatory|cannot be (?:empty|blank))\b"
+)
+"""Words of an error that are sure enough for `required` in a document: "provide either a or b" needs neither."""
 _MAX_DEPTH = 8
 _ALLOWED_VALUES = re.compile(
     r"\b(?:one of|allowed values are|valid (?:values|options) are|permitted:|either)[:\s]+(.+)", re.I
@@ -85,7 +89,7 @@ def _required(parameter: Parameter, good: Sequence[ObservedCall], bad: Sequence[
     for call in bad:
         if name in call.arguments:
             continue
-        demanded = _mentions(call.problem, parameter) and _MISSING.search(call.problem) is not None
+        demanded = _mentions(call.problem, parameter) and _REQUIRED.search(call.problem.lower()) is not None
         if demanded or any(later.arguments == {**call.arguments, name: later.arguments[name]} for later in good):
             yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.problem}")
             return

@@ -55,6 +55,7 @@ def test_what_must_be_given_after_all() -> None:
     assert "q" not in held(refused("bad request"), good(q="soup", page=2))
     assert "q" not in held(refused("q is required"), good())
     assert "diet" not in held(refused("q is required"), good(q="soup"))
+    assert not held(refused("provide either q or diet"))  # neither has to be there
 
 
 def test_which_values_are_taken() -> None:
