@@ -193,13 +193,15 @@ def match_gold(protocol: Protocol, gold: str) -> tuple[str, str]:
     Raises: UsageError: No tool matches, or more than one.
     """
     method, _, path = gold.strip().partition(" ")
-    if not path and method in protocol:
-        return method, ""
+    if not path:
+        if method in protocol:
+            return method, ""
+        raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
     path = _path_within_server(protocol, path.strip())
-    if path and tool_name(method, path) in protocol:
+    if tool_name(method, path) in protocol:
         return tool_name(method, path), ""
     tools = [tool for tool in protocol.tools if tool.method == method.upper()]
-    for form in (_anonymous, _singular) if path else ():
+    for form in (_anonymous, _singular):
         candidates = [tool for tool in tools if form(tool.path) == form(path)]
         if len(candidates) == 1:
             tool = candidates[0]

@@ -112,6 +112,14 @@ def test_a_gold_call_finds_its_tool() -> None:
             match_gold(trams, unknown)
 
 
+def test_a_gold_call_may_be_the_address_of_the_service_alone() -> None:
+    """It is the tool at the root, with a slash at the end or without one."""
+    info = {"openapi": "3.1.0", "info": {"title": "Root", "version": "1"}, "servers": [{"url": "https://root.example"}]}
+    root = load({**info, "paths": {"/": {"get": {"responses": {}}}, "/stops": {"get": {"responses": {}}}}})
+
+    assert match_gold(root, "GET https://root.example") == match_gold(root, "GET https://root.example/") == ("GET", "")
+
+
 @pytest.mark.parametrize(
     ("tasks", "complaint"),
     [
