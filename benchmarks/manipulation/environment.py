@@ -210,7 +210,7 @@ class Environment(ABC):
         `seed` varies what the paper's three runs vary: a layout, prices, the order of a search.
         """
 
-    @cached_property
+    @property
     @abstractmethod
     def tools(self) -> Protocol:
         """What `protocol` gives, which is made once."""
