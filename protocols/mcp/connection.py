@@ -246,7 +246,8 @@ class _Session:
             self._suspected, self._over = True, closed or self._life.done()
             why = self._ended() if self._over else f"the MCP server {self._address.text} does not list its new tools"
             raise NoReplyError(why, may_have_left=False) from None
-        self._suspected = self._suspected or tool is not None  # it may have said so again meanwhile
+        if tool is not None:  # else it stays what it is: the server may have said so again meanwhile
+            self._suspected = True
         self.refuse_change(tool)
 
     def refuse_change(self, tool: str | None) -> None:

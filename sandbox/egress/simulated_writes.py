@@ -25,14 +25,15 @@ class SimulatedWrites:
     """A simulated API for the writes of one run, which share its limits and records; several threads may use it."""
 
     def __init__(self, protocol: Protocol, recorder: CallRecorder, demands: Sequence[Demand]) -> None:
-        self._closing = contextlib.ExitStack()
-        simulator = self._closing.enter_context(Simulator(_over_http(protocol), now=datetime.now(UTC), open=True))
-        session = simulator.session(rehearses=True)
-        session.satisfy(demands)
-        signer = Signer(simulator.credentials, protocol, lambda _: None)
-        rules = EgressRules(protocol, session.base_urls)
-        self._sender = Sender(CallContext(rules, signer, Redaction(tuple(simulator.credentials)), recorder))
-        self._closing.callback(self._sender.close)
+        with contextlib.ExitStack() as closing:  # what was opened is closed again if the rest fails
+            simulator = closing.enter_context(Simulator(_over_http(protocol), now=datetime.now(UTC), open=True))
+            session = simulator.session(rehearses=True)
+            session.satisfy(demands)
+            signer = Signer(simulator.credentials, protocol, lambda _: None)
+            rules = EgressRules(protocol, session.base_urls)
+            self._sender = Sender(CallContext(rules, signer, Redaction(tuple(simulator.credentials)), recorder))
+            closing.callback(self._sender.close)
+            self._closing = closing.pop_all()
 
     def cancel(self) -> None:
         """End every call that is under way."""
