@@ -107,17 +107,17 @@ class OAuth2Token(Credential):
             UsageError: A new refresh token cannot be written to the file.
         """
         with self.tokens.turn, self._without_secrets():
-            token, due = self.tokens.access, self.tokens.due
-            if token is None or (due is not None and time.monotonic() >= due):
-                token = self._fetch()
-            return {"Authorization": f"Bearer {token}"}
+            due = self.tokens.due
+            if self.tokens.access is None or (due is not None and time.monotonic() >= due):
+                self.tokens.access, self.tokens.due = self._fetch()
+            return {"Authorization": f"Bearer {self.tokens.access}"}
 
     def renew(self, request: Mapping[str, str], reply: Mapping[str, str]) -> bool:
         """True if there is another token than the refused one. Raises: APIError, UsageError: As `sign` does."""
         refused = request.get("Authorization", "").removeprefix("Bearer ")
         with self.tokens.turn, self._without_secrets():
             if self.tokens.access in (None, refused):
-                self._fetch()
+                self.tokens.access, self.tokens.due = self._fetch()
             return self.tokens.access != refused
 
     def secrets(self) -> tuple[str, ...]:
@@ -132,7 +132,8 @@ class OAuth2Token(Credential):
         except ATCError as error:
             raise type(error)(redact(str(error), (self,))) from None
 
-    def _fetch(self) -> str:
+    def _fetch(self) -> tuple[str, float | None]:
+        """A new token and when it is due; a new refresh token lies in the file by then."""
         if self.tokens.refresh is None or self.file is None:
             return self._accept(self._ask(None))
         path = Path(self.file.place)
@@ -173,7 +174,8 @@ class OAuth2Token(Credential):
         if secret not in self.tokens.fetched:
             self.tokens.fetched = (*self.tokens.fetched, secret)[-_MOST_REMEMBERED:]
 
-    def _accept(self, reply: Mapping[str, Any]) -> str:
+    def _accept(self, reply: Mapping[str, Any]) -> tuple[str, float | None]:
+        """The token of an answer, and when it is due. Raises: APIError: It holds none."""
         text, kind = reply.get("access_token"), reply.get("token_type", "bearer")
         if not isinstance(text, str) or not text.isascii() or not text.isprintable() or len(text.strip()) < 4:
             raise APIError(f"{self._where} gave no access token")
@@ -184,9 +186,7 @@ class OAuth2Token(Credential):
             seconds = float(reply["expires_in"]) if reply.get("expires_in") is not None else None
         except (ValueError, TypeError):
             seconds = None
-        self.tokens.due = None if seconds is None else time.monotonic() + seconds - min(_LEEWAY, seconds / 10)
-        self.tokens.access = text
-        return text
+        return text, None if seconds is None else time.monotonic() + seconds - min(_LEEWAY, seconds / 10)
 
     def _ask(self, refresh_token: str | None) -> Mapping[str, Any]:
         """Ask the token server once. Raises: APIError."""

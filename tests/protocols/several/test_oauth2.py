@@ -124,6 +124,26 @@ def test_the_newest_refresh_token_in_the_file_counts(tokens: TokenServer, tmp_pa
     assert [form["refresh_token"] for form in tokens.forms] == ["refresh-0-beef", "refresh-1-beef"]
 
 
+def test_a_token_whose_refresh_token_is_lost_is_not_used(tmp_path: Path) -> None:
+    """The file cannot be written: the old refresh token may be used up, which is told at each call, not once."""
+    path = tmp_path / "client.json"
+
+    def answered(_: Received) -> Answer:
+        path.unlink()
+        path.mkdir()  # nothing is written over a folder
+        return Answer(200, {"access_token": "token-1-c0de", "token_type": "Bearer", "refresh_token": "refresh-1-beef"})
+
+    with LocalAPI() as server:
+        server.respond("POST", "/token", answered)
+        settings = {"token_url": f"{server.url}/token", "client_id": "me", "refresh_token": "refresh-0-beef"}
+        path.write_text(json.dumps(settings))
+        signed = credential(f"oauth2:file:{path}", None)
+        for message in ("the new refresh token cannot be written to .* may be used up", "cannot be read"):
+            with pytest.raises(UsageError, match=message) as raised:
+                signed.sign(ANY_REQUEST)
+            assert "beef" not in str(raised.value)
+
+
 def test_a_solve_without_a_token_says_so(tokens: TokenServer, api: LocalAPI) -> None:
     """The solution's status is api_error; what the server says is quoted, without the secret."""
     tokens.refused = f"no client with {CLIENT_SECRET}"
