@@ -55,6 +55,11 @@ def test_of_a_call_nothing_is_kept_without_end(api: LocalAPI, broker: Broker) ->
     broker.fetch(long, [], {"a": long})
     broker.fetch("POST_alerts", [], {f"{number}{long}": long for number in range(30)})
 
+    many = broker.fetch("POST_alerts", [], {f"a{number}": number for number in range(1001)})
+    named = broker.fetch("POST_alerts", [], {"é" * 501: 1})
+
+    assert "takes no more than 1000 arguments, with names of at most 500 characters" in (many.problem or "")
+    assert many.problem == named.problem
     assert api.requests == []
     for call in broker.calls:
         assert len(json.dumps(asdict(call), ensure_ascii=False).encode()) < 600_000

@@ -178,7 +178,7 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
 
 
 def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
-    """Not its reason, its encoding, the names of its headers and cookies, nor what is cut from it."""
+    """Not its reason, its encoding, the names of its headers and cookies, its bytes, nor what is cut from it."""
     key = "s3cr3t-T0ken"
     headers = {f"X-{key}": "1", "Set-Cookie": f"{key}=1", "Content-Type": f"text/plain; charset={key}"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -196,6 +196,8 @@ def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
         body = broker.request("GET", f"{api.url}/cities/{name}").body
         assert isinstance(body, bytes)
         assert not {key.encode("cp500"), key.encode("utf-16-le")} & {body, body[2:]}
+    api.answer("GET", "/cities/image", b"\x89\xff" + key.encode() + b"\xff", headers={"Content-Type": "image/png"})
+    assert broker.call("GET_cities_city_id", ["image"]) == b"\x89\xff[secret]\xff"
     with pytest.raises(LimitExceeded):
         broker.call("GET_cities_city_id", ["long"])
     assert key[:-1] not in repr(broker.calls)
