@@ -11,10 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from email import message_from_bytes
-from email.message import Message
 from math import isfinite
-from typing import cast
 from urllib.parse import parse_qsl, quote
 
 from protocols.calls.schema_values import request_validator_class
@@ -30,6 +27,7 @@ _COMBINED = frozenset({"$ref", "oneOf", "anyOf", "allOf", "not", "if", "multiple
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_PART_NAME = re.compile(rb'[; ]name="?([^";\r\n]*)', re.IGNORECASE)
 
 
 class RequestReader:
@@ -265,7 +263,9 @@ def _refusal(tool: Tool, location: Location = "body") -> int:
 
 def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
     """Names and texts of the parts of a multipart body; the content of a file part."""
-    message = message_from_bytes(b"Content-Type: %s\r\n\r\n%s" % (content_type.encode(), body))
-    for part in cast("list[Message]", message.get_payload()) if message.is_multipart() else ():
-        if name := part.get_param("name", header="content-disposition"):
-            yield str(name), cast("bytes", part.get_payload(decode=True)).decode(errors="replace")
+    # A parser of mail would read names as ASCII, and take a mail that is sent as a file for further parts.
+    boundary = re.search(r'boundary="?([^";]+)', content_type, re.IGNORECASE)
+    for part in body.split(b"--" + boundary[1].encode())[1:-1] if boundary else ():
+        head, _, content = part.partition(b"\r\n\r\n")
+        if name := _PART_NAME.search(head):
+            yield name[1].decode(errors="replace"), content.removesuffix(b"\r\n").decode(errors="replace")

@@ -113,6 +113,21 @@ def test_a_body_is_checked_whatever_its_media_type(media_type: str, sent: dict[s
         assert {name: reply.json()[name] for name in sent} == sent
 
 
+@pytest.mark.parametrize(("label", "size", "status"), [("message/rfc822", "7", 201), ("multipart/mixed", "big", 422)])
+def test_the_parts_of_a_form_are_read_as_they_are(label: str, size: str, status: int) -> None:
+    """Names have any letters, and a file may be a mail, which is not taken apart."""
+    form = object_of("größe", "mail", größe=WHOLE, mail={**TEXT, "format": "binary"})
+    create = operation(COUNT, status=201)
+    create["responses"]["422"] = {"description": "Wrong."}
+    create["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
+    files = {"größe": (None, size), "mail": ("a.eml", b"Subject: a\r\n\r\nb\r\n", label)}
+    request = requests.Request("POST", "http://localhost/mails", files=files).prepare()
+
+    reply = client_of(described({"/mails": {"post": create}})).send("POST", "/mails", request.body, request.headers)
+
+    assert reply.status == status
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
