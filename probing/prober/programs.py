@@ -88,13 +88,24 @@ class ProgramWriter:
         if not self._is_provided():
             yield from self._calls_with_values()
         if not unprovided_arguments(self.tool, self.graph, among):
-            yield from self._complete(self._steps(among))
+            steps = self._steps(among)
+            bare = Plan(steps).mapped(self._without_unknown_options)
+            if bare != Plan(steps):  # an unfiltered list has more items
+                yield from self._complete(bare.every_step)
+            yield from self._complete(steps)
         yield from self._calls_with_identifiers()  # more may be known by now
         yield from self._calls_with_values()
 
     def _steps(self, among: Collection[str]) -> tuple[Step, ...]:
         steps = steps_to(self.graph, self.tool, among)
         return steps if len(steps) > 1 else (Step("", self._direct_call()),)
+
+    def _without_unknown_options(self, expression: Expression) -> Expression:
+        """A call of a read without the optional arguments that only the question could give."""
+        if not isinstance(expression, Call) or self._protocol.tool(expression.tool).writes:
+            return expression
+        required = {param.argument for param in self._protocol.tool(expression.tool).arguments if param.required}
+        return expression.where(lambda name, value: name in required or PLACEHOLDER not in parts(value))
 
     def _calls_with_missing(self) -> Iterator[Program]:
         """Calls with the arguments that earlier errors reported as missing."""

@@ -115,6 +115,8 @@ def test_the_document_is_openapi_and_says_what_the_hidden_one_said() -> None:
     assert "synopsis" in body.keys
     usage = document["paths"]["/studios/{studioId}"]["get"]["x-usage"]
     assert "GET_studios_studioId(" in usage["program"]
+    usage = document["paths"]["/films/{filmId}"]["get"]["x-usage"]
+    assert usage["program"].startswith("film = GET_films()"), "an unfiltered list has more items"
 
 
 def test_what_is_documented_is_kept() -> None:
