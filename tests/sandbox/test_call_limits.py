@@ -51,13 +51,16 @@ def test_of_a_call_nothing_is_kept_without_end(api: LocalAPI, broker: Broker) ->
     """Not its URL, its method, its name, its arguments or its error."""
     long = "é" * 50_000
     broker.request("GET", f"{DOCUMENTED}/{long}")
-    broker.request(long, DOCUMENTED)
+    method = broker.request(long, DOCUMENTED)
+    headers = broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={f"X{number}": "" for number in range(30_000)})
     broker.fetch(long, [], {"a": long})
     broker.fetch("POST_alerts", [], {f"{number}{long}": long for number in range(30)})
 
     many = broker.fetch("POST_alerts", [], {f"a{number}": number for number in range(1001)})
     named = broker.fetch("POST_alerts", [], {"é" * 501: 1})
 
+    assert (method.problem or "").startswith("there is no method")
+    assert headers.problem == "the headers have more than 65536 characters"
     assert "takes no more than 1000 arguments, with names of at most 500 characters" in (many.problem or "")
     assert many.problem == named.problem
     assert api.requests == []

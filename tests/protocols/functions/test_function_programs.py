@@ -8,8 +8,11 @@ import time
 import pytest
 
 from protocols import Protocol
+from protocols.calls.credentials import BearerToken
 from sandbox import Journal, Limits, Run, Sandbox
 from tests.protocols.functions.shop import Amount, Cart, depth, shop
+
+SECRET = "s3cr3t-of-the-shop"
 
 
 def run(cart: Cart, program: str, **options: object) -> Run:
@@ -107,6 +110,22 @@ def test_what_cannot_be_called_is_said(program: str, message: str) -> None:
     result = run(Cart(), program)
 
     assert result.error is not None and result.error.message == message
+
+
+def look_up() -> int:
+    """Look a number up, and fail with the request that was sent."""
+    raise LookupError(f"no answer to /numbers?key={SECRET}")
+
+
+@pytest.mark.parametrize("end", ["", "\nexcept LookupError as error:\n    print(error)"])
+def test_the_exception_of_a_function_is_freed_of_secrets(end: str) -> None:
+    """Whether a program catches it or not."""
+    protocol = Protocol.from_functions([look_up])
+    with Sandbox(protocol, credentials=[BearerToken(SECRET)], writes="allow") as sandbox:
+        result = sandbox.run(f"try:\n    look_up(){end}" if end else "look_up()")
+
+    assert "/numbers?key=[secret]" in result.stdout + str(result.error)
+    assert SECRET not in repr(result)
 
 
 def test_a_function_cannot_end_the_program() -> None:
