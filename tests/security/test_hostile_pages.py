@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from rich.console import Console
 
 from atc import Agent
-from atc.apps.page.environment import trace_page
+from atc.apps.page.environment import page_environment, trace_page
 from atc.apps.server.solver import ended_with
 from atc.apps.tracing import SpanSink
 from atc.apps.tui.attempt import program_code, revision_lines
@@ -210,6 +210,7 @@ LONG = ("\n".join(["x = 1", "y = 2"] * 20_000), "\n".join(["y = 2", "x = 1", "z 
 LARGE: Mapping[str, Callable[[], object]] = {
     "the diff of two programs on a page": lambda: trace_page(two(*LONG)),
     "the same on a terminal": lambda: revision_lines(*LONG),
+    "a program of 100,000 lines and calls": lambda: program_lines("x\n" * 100_000, [{"line": 1}] * 100_000),
     "a program of one quotation mark": lambda: draw(program_code('"' * 100_000)),
     "a program of formatted texts": lambda: draw(program_code("f'{" * 30_000)),
     "a search of 30,000 messages": lambda: draw(tree_text(chain(30_000, 1))),
@@ -218,6 +219,11 @@ LARGE: Mapping[str, Callable[[], object]] = {
     "a cost without bounds": lambda: trace_page(solution_of(stored(cost=float("inf")), "f")),
     "4,000 digits of seconds": lambda: trace_page(solution_of(stored(seconds={"total": "9" * 4000}), "f")),
 }
+
+
+def program_lines(program: str, calls: list[dict[str, int]]) -> None:
+    template = page_environment().from_string("{{ program_lines(attempt)|length }}")
+    template.render(attempt={"program": program, "calls": calls})
 
 
 def draw(part: Any) -> None:

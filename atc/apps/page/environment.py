@@ -88,12 +88,10 @@ def trace_page(solution: Solution) -> str:
 def _program_lines(attempt: Mapping[str, Any]) -> list[dict[str, object]]:
     """The lines of an attempt's program: the text, the indices of its calls, and whether the program failed there."""
     failed = (attempt.get("fault") or {}).get("line")
-    calls = list(enumerate(attempt["calls"]))
+    calls: dict[object, list[int]] = {}  # of a stranger's file there may be as many as lines
+    for index, call in enumerate(attempt["calls"]):
+        calls.setdefault(call.get("line"), []).append(index)
     return [
-        {
-            "text": text,
-            "calls": [index for index, call in calls if call.get("line") == number],
-            "failed": number == failed,
-        }
+        {"text": text, "calls": calls.get(number, []), "failed": number == failed}
         for number, text in enumerate(str(attempt["program"]).rstrip("\n").split("\n"), 1)
     ]
