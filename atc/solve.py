@@ -145,7 +145,7 @@ class Solve:
         self.model_name = model_name
         self.emit: EventSink = partial(_emit, on_event, secrets.token_hex(6))
         self.started = time.perf_counter()
-        limits = settings.question_limits
+        limits, price = settings.question_limits, _price(settings, model_name)  # before a model is opened
         self.interruption = _ended_in_time(interruption) if limits.max_seconds is not None else interruption
         self.deadline = Deadline(limits.max_seconds, self.interruption.set if self.interruption is not None else None)
         settings, functions, no_model = _fitted(settings, open_model)
@@ -157,7 +157,7 @@ class Solve:
             self.progressed,
             seed=options.seed,
             most=options.search.max_model_calls,
-            spending=Spending(limits, _price(settings, model_name)),
+            spending=Spending(limits, price),
             deadline=self.deadline,
         )
         query = replace(asked.query, today=self._first_asked(completions) if journal is not None else settings.today)
