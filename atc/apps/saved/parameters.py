@@ -150,8 +150,8 @@ class _Finder:
             return None
         if re.search(pattern, self._question):
             return value
-        spelled = re.search(pattern, self._question, re.IGNORECASE) if isinstance(value, str) else None
-        return spelled[0] if spelled else None
+        spelled = re.search(pattern, self._question, re.IGNORECASE)
+        return (spelled[0] if isinstance(value, str) else value) if spelled else None
 
     def _is_key(self, node: ast.Constant, parent: ast.AST | None) -> bool:
         """Whether a literal is a key, an index or a statement of its own."""
