@@ -118,6 +118,12 @@ def test_a_program_that_prints_nothing_is_no_answer(weather: LocalAPI) -> None:
     assert solution.answer == "Oslo"
 
 
+def test_a_password_in_the_base_url_is_refused(weather: LocalAPI) -> None:
+    with pytest.raises(UsageError, match="user name or password") as caught:
+        Agent(weather.protocol, model=ScriptedModel("print(1)"), base_url="http://me:hunter2@127.0.0.1:1")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_events_tell_the_story_in_order(weather: LocalAPI) -> None:
     """From the question to the solution that is returned, with one id, and another in the next solve."""
     events: list[Event] = []

@@ -23,6 +23,7 @@ from starlette.types import Message
 from atc.apps.server import app
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from tests.atc.apps.server.serving import ALICE, BOB, CAROL, ProgramEndpoint, Serving, start_endpoint, start_serving
+from tests.atc_command import atc
 from tests.local_api import LocalAPI, document
 
 SECRET, MODEL_KEY = "city-token-0123456789", "model-k3y-0123456789"
@@ -300,6 +301,13 @@ def test_no_secret_is_in_replies_events_figures_files_or_the_log(serving: Servin
 
 def _files(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if file.is_file())
+
+
+def test_a_key_file_is_needed_for_other_machines(films: Path) -> None:
+    """At an address that others reach, the server does not start without keys."""
+    result = atc("serve", "--api", films, "--simulate", "--host", "0.0.0.0")
+
+    assert (result.exit_code, "name who may ask with --key-file FILE" in result.output) == (2, True), result.output
 
 
 def test_a_client_that_leaves_within_its_body_is_no_error(serving: Serving) -> None:
