@@ -384,8 +384,6 @@ def spoken(function: Callable[P, Result]) -> Callable[P, Result]:
 @cache
 def _declared() -> Mapping[str, tuple[Field[Any], str]]:
     """Each option with a flag by the names of the flag, with the text around its argument in Python."""
-    from atc.options import Options, SearchSettings
-
     named = {}
     for owner, around in ((Options, "{}"), (SearchSettings, "search=SearchSettings({})")):
         for option in fields(owner):

@@ -240,8 +240,8 @@ def export_spans(warn: Callable[[str], None]) -> Iterator[EventSink]:
             why = "does not answer in time" if flushing.is_alive() else "cannot be reached, or refuses them"
             names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
             parts = urlsplit(next(filter(None, map(os.environ.get, names)), "http://localhost:4318"))
-            place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-            warn(f"spans were lost: the collector at {place} {why}; see OTEL_EXPORTER_OTLP_ENDPOINT")
+            collector = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+            warn(f"spans were lost: the collector at {collector} {why}; see OTEL_EXPORTER_OTLP_ENDPOINT")
         else:
             logger.removeHandler(problems)
             logger.propagate = propagated

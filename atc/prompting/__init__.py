@@ -307,13 +307,18 @@ def make_offer(
             budget=profile.prompt_tokens,
         )
     before = knowledge.solved_like(query.text, offered) if profile.demonstrations else ()
-    example = ""
-    if profile.example:
-        of_operations = "examples_full" if is_full else "examples"
-        example = "function_examples" if graph.protocol.of_functions else of_operations
     callable_tools = frozenset(offered if tools is not None else (tool.name for tool in graph.protocol.tools))
     fixed = (query, offered, ranked, scores, details, functions, profile, ranking)
+    example = _example_name(graph.protocol.of_functions, profile)
     return Offer(*fixed, lambda: knowledge.contract, callable_tools, example=example, solved=before)
+
+
+def _example_name(of_functions: bool, profile: Profile) -> str:
+    """The template of the solved question with which a prompt begins; empty where the profile has none."""
+    if not profile.example:
+        return ""
+    of_operations = "examples_full" if profile.documentation == "full" else "examples"
+    return "function_examples" if of_functions else of_operations
 
 
 def _chosen(ranking: Ranking, query: Query, most: int, profile: Profile, called: Sequence[str]) -> list[str]:
