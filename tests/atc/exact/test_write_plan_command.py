@@ -7,15 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-from atc.program_run import run_under
 from atc.solution_file import read_solution
-from sandbox import Journal, Sandbox
+from sandbox import Journal
 from sandbox.egress.write_plan import WritePlan
 from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, atc, shop_document, solved
-from tests.atc.exact.test_writes import on_terminal
+from tests.atc.exact.test_writes import ATC, on_terminal
 from tests.local_api import Answer, Received
 
 
@@ -55,20 +53,10 @@ def test_a_run_is_asked_once(shop: Shop, tmp_path: Path) -> None:
     assert (nobody.exit_code, shop.sent()) == (3, [])
     assert len(json.loads(nobody.stdout)["write_plan"]["writes"]) == 2
 
-    approval = Approval()
-    printed: list[str] = []
-    open_sandbox = partial(Sandbox, shop.protocol)
-    run_under(
-        "plan",
-        ORDER,
-        shop.protocol,
-        open_sandbox,
-        on_output=lambda _, text: printed.append(text),
-        confirm_plan=approval,
-    )
+    status, screen = on_terminal([*ATC, *arguments], {"for yes": "WORD\n"})
 
-    assert (len(approval.plans), "".join(printed)) == (1, "4711 A1\n")
-    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
+    assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
+    assert (screen.count("for yes, Enter"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
 
 
 def test_a_plan_without_an_answer_is_asked_again(shop: Shop, tmp_path: Path) -> None:
