@@ -1,10 +1,10 @@
 """The journal of a solve: each call is written down before it leaves, so that no later program repeats a write.
 
-A call of one attempt is the call of another when both ask for the same (see `call_key`) and have the same
-place among equal calls. That place is the task of the program that made it, and the number of equal calls before it in
-that task. Where no earlier call has that place, one with the same numbers in it stands for it (a function was renamed,
-a loop became a pool), and last the earliest equal one that is not taken. So a repaired program, whose lines have moved,
-finds the replies of its predecessors.
+A call of one attempt is the call of another when both have the same fingerprint (see sandbox.egress.decide) and the
+same place among equal calls. That place is the task of the program that made it, and the number of equal calls before
+it in that task. Where no earlier call has that place, one with the same numbers in it stands for it (a function was
+renamed, a loop became a pool), and last the earliest equal one that is not taken. So a repaired program, whose lines
+have moved, finds the replies of its predecessors.
 
 A row is planned, then sent (on disk before the request leaves), then confirmed (a 2xx reply, with it on disk), failed
 (the service did nothing: a 4xx, or the request never left) or unknown (it may have done it: no reply, or a 5xx). After

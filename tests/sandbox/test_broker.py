@@ -150,6 +150,14 @@ def test_a_pause_that_is_none_is_ours_to_choose(api: LocalAPI, broker: Broker, p
     assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
 
 
+def test_a_pause_is_a_day_at_most(api: LocalAPI) -> None:
+    """No clock waits for more seconds than it can count."""
+    api.answer("GET", "/cities/oslo", {}, 429, headers={"Retry-After": "1e300"})
+    broker = Broker(api.protocol, deadline=time.monotonic() + 1)
+
+    assert broker.fetch("GET_cities_city_id", ["oslo"]).record.retry_after == 86_400
+
+
 def test_no_retry_waits_beyond_the_end_of_the_run(api: LocalAPI) -> None:
     """A pause that the run has no time for is not begun."""
     api.answer("GET", "/cities/oslo", None, 429, headers={"Retry-After": "60"})

@@ -177,6 +177,15 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
             assert form not in text
 
 
+def test_the_reason_against_a_call_is_freed_of_secrets(api: LocalAPI) -> None:
+    """A hook may quote what it looked at."""
+    broker = Broker(api.protocol, credentials=[BearerToken(SECRET)], before_call=lambda _: f"{SECRET} is not for that")
+    reply = broker.fetch("GET_cities_city_id", ["oslo"])
+
+    assert reply.problem == "GET_cities_city_id: [secret] is not for that"
+    assert (SECRET in repr(reply), api.requests) == (False, [])
+
+
 def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
     """Not its reason, its encoding, the names of its headers and cookies, its bytes, nor what is cut from it."""
     key = "s3cr3t-T0ken"

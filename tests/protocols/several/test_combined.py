@@ -103,6 +103,18 @@ def test_an_api_without_a_server_is_named() -> None:
         Sandbox(load(document(SHOP, "https://shop.example", "Shop")), base_url={"shop": "https://shop.example"})
 
 
+def test_a_base_url_gets_the_path_of_its_own_api(two: TwoAPIs) -> None:
+    """That of the server in the document, where it has none itself."""
+    documents = {"shop": document(SHOP, "https://shop.example/v1", "Shop"), "crm": document(CRM, "/v2", "CRM")}
+    two.shop.answer("GET", "/v1/orders", [{"customer_id": 7}])
+    two.crm.answer("GET", "/v2/customers/7", {"name": "Ada"})
+    origins = {"shop": two.shop.url.removesuffix("/v1"), "crm": two.crm.url.removesuffix("/v1")}
+    run = Sandbox(combine(documents), base_url=origins).run(ACROSS)
+
+    assert run.stdout == "Ada\n", run.error
+    assert [call.url for call in run.calls] == [f"{origins['shop']}/v1/orders", f"{origins['crm']}/v2/customers/7"]
+
+
 def test_a_simulated_api_has_both_in_one_world() -> None:
     """What one API's reply names exists in the other; each wants its own made-up credential."""
     protocol = combine(
