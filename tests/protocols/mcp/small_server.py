@@ -3,6 +3,7 @@
 Options: `--pid FILE` writes its process id, and `FILE.hangs` once it hangs; `--endless` never ends the list of its
 tools, `--stuck` gives the same cursor for ever, `--banner` prints lines that are no messages. `--odd` lists tools whose
 results are odd, `--loose` tools whose schemas say little, and some that are none; these give their arguments.
+`--reform FILE` lists another tool `last` where there is that file.
 """
 
 from __future__ import annotations
@@ -87,6 +88,7 @@ SCHEMAS: dict[str, Any] = {
     "a_text_for_a_schema": "object",
 }
 LOOSE = [{"name": name, "inputSchema": schema} for name, schema in SCHEMAS.items()]
+REFORMED = tool("last", {"text": TEXT})
 PID = Path(sys.argv[sys.argv.index("--pid") + 1]) if "--pid" in sys.argv else None
 
 
@@ -113,7 +115,7 @@ def called(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict
             PID.with_name(f"{PID.name}.hangs").touch()
         time.sleep(60)
     if name == "reform":  # the tool `last` is another one, and the client is told so
-        PAGES[2][1] = tool("last", {"text": TEXT})
+        PAGES[2][1] = REFORMED
         print('{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}', flush=True)
     value = dict(os.environ) if name == "variables" else params
     return RESULTS.get(name) or {"content": text(json.dumps(value))}
@@ -133,6 +135,8 @@ def main() -> None:
     """Answer the messages on stdin."""
     if PID is not None:
         PID.write_text(str(os.getpid()), "utf-8")
+    if "--reform" in sys.argv and Path(sys.argv[sys.argv.index("--reform") + 1]).exists():
+        PAGES[2][1] = REFORMED
     for line in sys.stdin:
         message = json.loads(line)
         if "--banner" in sys.argv:

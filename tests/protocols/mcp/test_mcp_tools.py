@@ -194,6 +194,18 @@ def test_changed_tools_end_the_calls(fragile: tuple[Protocol, Path]) -> None:
     assert [call.status for call in (*first.calls, *again.calls)] == [200, None, None, None]
 
 
+def test_tools_that_changed_between_two_starts_end_the_calls(tmp_path: Path) -> None:
+    """A server that is started again lists its tools again: those of the first time count, also for other tools."""
+    protocol = load(spec("--reform", str(tmp_path / "reformed")))
+    protocol.close()
+    (tmp_path / "reformed").touch()
+    run = ran(protocol, "variables()")
+    protocol.close()
+
+    assert "changed its tools: last is no longer as it was listed" in str(run.error)
+    assert [call.status for call in run.calls] == [None]
+
+
 def test_all_pages_are_listed_and_names_told_apart() -> None:
     """Names that collide are numbered; what is not told from the server's name is a warning."""
     protocol = load(spec())
