@@ -63,11 +63,11 @@ def ask_values(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
     if not needed:
         return "{}"
     example = _example(apis, seed)
-    shown = [line for line in example["apis"] if line.endswith(")")]  # with parameters
+    with_parameters = [line for line in example["apis"] if line.endswith(")")]
     lines = [f"{api.tool} | {api.name}: {_purpose(api)}" for api in apis if api.required]
     messages = [
         Message("system", _text("values")),
-        Message("user", _values_request(shown, example["values"])),
+        Message("user", _values_request(with_parameters, example["values"])),
         Message("assistant", json.dumps(example["values"], ensure_ascii=False)),
         Message("user", _values_request(lines, needed)),
     ]
