@@ -144,10 +144,12 @@ def test_an_environment_is_for_servers_that_are_started(stockroom: Protocol, mon
     for source, auth in (
         (STOCKROOM, "bearer:env:STOCK_TOKEN"),
         ("mcp:https://x.test", "env:STOCK_TOKEN"),
+        ("mcp:http://127.0.0.1:1/mcp", "query:key:env:STOCK_TOKEN"),
+        ("mcp:http://127.0.0.1:1/mcp", "cookie:key:env:STOCK_TOKEN"),
     ):
-        with pytest.raises(UsageError, match="--auth") as told:
+        with pytest.raises(UsageError, match="--auth") as raised:
             load(source, auth=[auth])
-        assert SECRET not in str(told.value)
+        assert SECRET not in str(raised.value)
 
 
 def test_a_server_that_dies_is_told_with_its_last_words(fragile: tuple[Protocol, Path]) -> None:
