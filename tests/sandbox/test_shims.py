@@ -109,3 +109,13 @@ def test_no_shim_takes_a_name_past_the_guard(module: str) -> None:
 
     assert run.outcome == "ok", run.error
     assert run.stdout.splitlines()[-1] == "True []", run.stdout[-2000:]
+
+
+def test_xml_reads_and_writes_no_files() -> None:
+    """Whatever opens a file by its name is told what to do instead."""
+    calls = ('ET.ElementTree(ET.Element("a")).write("a.xml")', 'ET.parse("/etc/passwd")', 'ET.ElementTree(file="/x")')
+    for call in calls:
+        run = Sandbox(None).run(f"import xml.etree.ElementTree as ET\n{call}")
+
+        assert run.error is not None
+        assert run.error.message == "there are no files; use fromstring(text) and tostring(element)", call

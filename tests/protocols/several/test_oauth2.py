@@ -162,6 +162,7 @@ def test_a_solve_without_a_token_says_so(tokens: TokenServer, api: LocalAPI) -> 
         (Answer(500, {"oops": 1}), "answered 500"),
         (Answer(200, "<html>"), "no JSON object of OAuth 2"),
         (Answer(200, ["x"]), "no JSON object of OAuth 2|no access token"),
+        *((Answer(200, {"access_token": text}), "gave no access token") for text in ("abc", "tokén", "token\r\nX: y")),
         (Answer(200, {"token_type": "bearer"}), "gave no access token"),
         (Answer(200, {"access_token": "abcdef", "token_type": "mac"}), "another type than bearer"),
         (Answer(302, None, {"Location": "http://127.0.0.1:9/"}), "gave no token|no JSON object|no access token"),
