@@ -57,6 +57,8 @@ def read(source: str | Path, sign_in: SignIn | None = None) -> tuple[bytes, str,
         from protocols.documents.web import display_name, fetch
 
         return fetch(text, _MAX_BYTES, sign_in), text, display_name(text)
+    if text.lower().startswith(("http://", "https://")):  # a password may be in it, so it is not repeated
+        raise ProtocolError("the URL of an API document begins with http:// or https:// in small letters")
     path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
         refuse_pipe(path)

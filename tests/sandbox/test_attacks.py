@@ -278,11 +278,13 @@ def test_a_login_in_a_documents_server_is_nobodys(api: LocalAPI) -> None:
     assert "authorization" not in api.requests[0].headers
 
 
-def test_a_login_in_the_documents_own_address_is_not_repeated() -> None:
+@pytest.mark.parametrize(("scheme", "named"), [("http", "127.0.0.1:9/openapi.json"), ("HTTP", "in small letters")])
+def test_a_login_in_the_documents_own_address_is_not_repeated(scheme: str, named: str) -> None:
+    """Nor where the address is taken for the path of a file."""
     with pytest.raises(ProtocolError) as caught:
-        load("http://ann:pass-word@127.0.0.1:9/openapi.json?token=t0k3n-4711")
+        load(f"{scheme}://ann:pass-word@127.0.0.1:9/openapi.json?token=t0k3n-4711")
 
-    assert "127.0.0.1:9/openapi.json" in str(caught.value)
+    assert named in str(caught.value)
     assert "pass-word" not in str(caught.value)
     assert "t0k3n" not in str(caught.value)
 
