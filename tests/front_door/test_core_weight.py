@@ -51,7 +51,7 @@ def licence(package: Distribution) -> str:
     """Everything that a package's metadata says about its licence."""
     metadata = package.metadata
     classifiers = [line for line in metadata.get_all("Classifier") or () if line.startswith("License")]
-    named = [str(metadata[key]) for key in ("License-Expression", "License") if metadata[key]]
+    named = [str(text) for key in ("License-Expression", "License") for text in metadata.get_all(key) or ()]
     return "; ".join((*(text.partition("\n")[0] for text in named), *classifiers))
 
 
