@@ -277,10 +277,10 @@ def _function_spec(tool: Tool, name: str) -> FunctionSpec:
     """A tool as a function of this name; nested parameters are shown two levels deep."""
     properties = {}
     for parameter in tool.arguments:
-        shown = _shown(parameter.schema, 2)
+        visible_schema = _shown(parameter.schema, 2)
         if parameter.description:
-            shown["description"] = parameter.description[: _DESCRIPTION // 4]
-        properties[parameter.argument] = shown
+            visible_schema["description"] = parameter.description[: _DESCRIPTION // 4]
+        properties[parameter.argument] = visible_schema
     required = [parameter.argument for parameter in tool.arguments if parameter.required]
     description = (tool.description or tool.summary)[:_DESCRIPTION]
     return FunctionSpec(name, description, {"type": "object", "properties": properties, "required": required})
@@ -288,17 +288,17 @@ def _function_spec(tool: Tool, name: str) -> FunctionSpec:
 
 def _shown(schema: Schema, depth: int) -> dict[str, Any]:
     """The part of a schema that a model is shown."""
-    shown = {key: schema[key] for key in _KEPT if key in schema}
+    visible_schema = {key: schema[key] for key in _KEPT if key in schema}
     items, properties = schema.get("items"), schema.get("properties")
     if isinstance(items, Mapping) and depth:
-        shown["items"] = _shown(items, depth - 1)
-    elif shown.get("type") == "array":
-        shown["items"] = {}
+        visible_schema["items"] = _shown(items, depth - 1)
+    elif visible_schema.get("type") == "array":
+        visible_schema["items"] = {}
     if isinstance(properties, Mapping) and depth:
-        shown["properties"] = {
+        visible_schema["properties"] = {
             key: _shown(value, depth - 1) for key, value in properties.items() if isinstance(value, Mapping)
         }
-    return shown
+    return visible_schema
 
 
 class ToolLlamaDialogue(Dialogue):

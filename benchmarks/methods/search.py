@@ -98,10 +98,10 @@ class Search:
         Returns: The node, and the branch that ends with it.
         Raises: TryEnded, ModelError; the node with the calls so far is added first.
         """
-        asked = self.dialogue.with_note(branch.messages, tried) if tried else list(branch.messages)
+        conversation = self.dialogue.with_note(branch.messages, tried) if tried else list(branch.messages)
         is_last = self._is_last(branch)
         if is_last:
-            asked = self.dialogue.with_note(asked, fill("search_last").strip())
+            conversation = self.dialogue.with_note(conversation, fill("search_last").strip())
         turns: list[Message] = []
         node = SearchNode(
             len(self.trial.session.state.tree) + 1, branch.node, "", tried=tried, trial=self.trial.session.state.trial
@@ -109,7 +109,7 @@ class Search:
         steps: list[SearchStep] = []
         reading = None
         try:
-            reading, why = self._read(asked, turns, is_last)
+            reading, why = self._read(conversation, turns, is_last)
             if reading is not None:
                 node = replace(node, thought=reading.thought)
                 turns.append(reading.message)
@@ -171,7 +171,7 @@ class Search:
             node = self.trial.session.state.tree[branch.node - 1]
             self.trial.session.grow(node.left("depth", "the path grew too long"))
 
-    def _read(self, asked: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
+    def _read(self, conversation: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
         """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why.
 
         The last message of all is the answer, whatever its form. So is a text that a model gives again in place of a
@@ -180,7 +180,7 @@ class Search:
         why = ""
         for _ in range(1 if self.compat else 2):
             completion = self.trial.ask_message(
-                [*asked, *turns],
+                [*conversation, *turns],
                 stop=self.dialogue.stop,
                 functions=self.dialogue.functions,
                 layout=self.dialogue.layout,

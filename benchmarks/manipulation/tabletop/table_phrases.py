@@ -6,8 +6,8 @@ In the original these are programs that a model writes on demand; here the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from benchmarks.manipulation.tabletop.scene import (
@@ -83,6 +83,15 @@ class _NotUnderstoodError(Exception):
     """A part of a phrase means nothing on this table; another pattern may fit."""
 
 
+@contextmanager
+def _understood(message: str) -> Iterator[None]:
+    """Say what is not understood, and how to say it. Raises: ValueError."""
+    try:
+        yield
+    except _NotUnderstoodError:
+        raise ValueError(message) from None
+
+
 class Phrases:
     """Finds what is meant by a phrase in a scene.
 
@@ -101,36 +110,24 @@ class Phrases:
 
         Raises: ValueError: The phrase is not understood, or nothing is meant by it in the singular.
         """
-        try:
+        with _understood(f"no object is understood by {text!r}; say it like: the block closest to the red bowl"):
             return self._objects(_plain(text))
-        except _NotUnderstoodError:
-            raise ValueError(
-                f"no object is understood by {text!r}; say it like: the block closest to the red bowl"
-            ) from None
 
     def position(self, text: str) -> Any:
         """A point, or the list of points of a phrase in the plural, a line or a shape.
 
         Raises: ValueError: The phrase is not understood.
         """
-        try:
+        with _understood(f"no place is understood by {text!r}; say it like: 10 cm to the left of the red bowl"):
             return self._position(_plain(text))
-        except _NotUnderstoodError:
-            raise ValueError(
-                f"no place is understood by {text!r}; say it like: 10 cm to the left of the red bowl"
-            ) from None
 
     def answer(self, text: str) -> Any:
         """The answer to a question: how many objects there are, or whether one lies beside another one.
 
         Raises: ValueError: The question is not understood.
         """
-        try:
+        with _understood(f"{text!r} is not understood; ask like: how many blocks are to the left of the red bowl?"):
             return self._read(_QUESTIONS, _plain(text))
-        except _NotUnderstoodError:
-            raise ValueError(
-                f"{text!r} is not understood; ask like: how many blocks are to the left of the red bowl?"
-            ) from None
 
     def _read(self, patterns: Sequence[tuple[str, _Find]], text: str) -> Any:
         """What the first pattern finds that understands all parts of a phrase."""

@@ -216,11 +216,11 @@ def write_comparisons(folder: Path, subset: str, methods: tuple[str, str], compa
     for query in compared:
         points = dict(zip(methods, query.points, strict=True))
         entries[query.query_id] = {**points, **{f"round_{number}": "complete" for number in range(len(query.rounds))}}
-        shown = query.reference or query.candidate
+        answer = query.reference or query.candidate
         rows.append(
             {
-                "query": shown.query if shown else "",
-                "available_tools": str(shown.tool_names) if shown else "",
+                "query": answer.query if answer else "",
+                "available_tools": str(answer.tool_names) if answer else "",
                 **_steps("ref_model", query.reference),
                 **_steps("output_model", query.candidate),
                 "preference_label": _LABELS[query.winner],

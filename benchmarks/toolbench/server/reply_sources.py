@@ -94,8 +94,8 @@ class SchemaSource:
         headers = {**bound.headers, **({"Content-Type": media_type} if bound.content else {})}
         world = simulated.simulator.session() if operation.writes else nullcontext()  # a write has a world of its own
         with world as session:
-            place = f"/__session__/{session.id}{target}" if session else target
-            status, body, _, _ = simulated.simulator.handle(operation.method, place, headers, sent)
+            session_target = f"/__session__/{session.id}{target}" if session else target
+            status, body, _, _ = simulated.simulator.handle(operation.method, session_target, headers, sent)
         return _reply(status, body, call, documented=operation.response_schema is not None)
 
     def _simulate(self, category: str, name: str) -> _SimulatedTool:
@@ -184,12 +184,12 @@ def reply_in(text: str) -> dict[str, Any] | None:
 
 def _messages(call: VirtualCall, tool: CataloguedTool, examples: Sequence[tuple[str, Any]]) -> list[Message]:
     record = tool.records[call.address.api]
-    shown = ""
+    example_lines = ""
     for key, reply in examples:
         line = f"{key} -> {json.dumps(reply, ensure_ascii=False)}\n"
-        if len(shown) + len(line) > _MAX_EXAMPLES:
+        if len(example_lines) + len(line) > _MAX_EXAMPLES:
             break
-        shown += line
+        example_lines += line
     values = {
         "tool_name": tool.title,
         "category": tool.category,
@@ -197,7 +197,7 @@ def _messages(call: VirtualCall, tool: CataloguedTool, examples: Sequence[tuple[
         "api_name": call.address.api,
         "api_description": str(record.get("api_description") or record.get("description") or "(no description)"),
         "parameters": _parameters(record) or "(none)",
-        "examples": shown or "(none)",
+        "examples": example_lines or "(none)",
         "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, default=str),
     }
     template = Template(Path(__file__).with_name("reply_prompt.txt").read_text("utf-8"))
