@@ -346,7 +346,7 @@ class Agent:
             with self._opening:  # worked out once
                 _ = self.graph
             return Solve(
-                replace(task, journal=used_journal),
+                replace(task, journal=used_journal, goes_on=task.journal is not None),
                 self.knowledge,
                 self.service,
                 self.settings,

@@ -12,7 +12,7 @@ import math
 import threading
 import time
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from datetime import date
 from functools import cache
@@ -23,7 +23,6 @@ from typing import Any, Literal, Self, TypeVar, cast
 from atc.models import Message, Usage
 from atc.models.base import FunctionSpec
 from protocols.errors import LimitReached, UsageError
-from protocols.private_files import read_bounded
 from protocols.quoting import estimate
 
 __all__ = [
@@ -40,25 +39,6 @@ __all__ = [
 
 _OWN = ("local:", "openvino:", "hf:")
 """Models that run on the user's machine."""
-
-_PARTS: Mapping[str, Any] = {
-    name: {"type": "number", "minimum": 0, "maximum": 1e9} for name in ("prompt", "cached", "completion")
-}
-_PRICE: Mapping[str, Any] = {
-    "type": "object",
-    "required": ["prompt", "completion"],
-    "properties": {**_PARTS, "source": {"type": "string"}},
-    "additionalProperties": False,
-}
-_TABLE: Mapping[str, Any] = {
-    "type": "object",
-    "required": ["currency", "date", "source", "models"],
-    "properties": {
-        "currency": {"type": "string"},
-        "source": {"type": "string"},
-        "models": {"type": "object", "additionalProperties": _PRICE},
-    },
-}
 
 
 class _Tokens(typing.Protocol):
@@ -147,42 +127,21 @@ def dollars(amount: float) -> str:
 
 def read_prices(file: Path | None = None) -> Prices:
     """Read a price table, the one we ship where no file is named. Raises: UsageError: Where in the file, and what."""
-    return _shipped() if file is None else _prices(_text(file), str(file))
+    if file is None:
+        return _shipped()
+    from atc.price_file import checked_table, text_of
+
+    return _prices(checked_table(text_of(file), str(file)))
 
 
 @cache
 def _shipped() -> Prices:
-    return _prices(files(__package__).joinpath("prices.yaml").read_text("utf-8"), "prices.yaml")
-
-
-def _text(file: Path) -> str:
-    try:
-        return read_bounded(file)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise UsageError(f"the price table {file} cannot be read: {reason}") from None
-
-
-def _prices(text: str, place: str) -> Prices:
-    import yaml
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
     from protocols.settings_yaml import parse_settings
 
-    try:
-        data: Any = parse_settings(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        where = f"line {mark.line + 1}: " if mark is not None else ""
-        raise UsageError(f"{place}: {where}it is no YAML: {problem or error}") from None
-    wrong = best_match(Draft202012Validator(_TABLE).iter_errors(data))
-    if wrong is not None:
-        raise UsageError(f"{place}: {_where(text, wrong.absolute_path)}{wrong.message[:300]}")
-    for name, entry in data["models"].items():
-        for part in _PARTS:
-            if not math.isfinite(entry.get(part, 0)):  # YAML has .nan and .inf
-                raise UsageError(f"{place}: {_where(text, ('models', name, part))}{entry[part]} is no price")
+    return _prices(parse_settings(files(__package__).joinpath("prices.yaml").read_text("utf-8")))
+
+
+def _prices(data: Any) -> Prices:
     models = {
         str(name): Price(
             entry["prompt"],
@@ -194,20 +153,6 @@ def _prices(text: str, place: str) -> Prices:
     }
     day = data["date"].isoformat() if isinstance(data["date"], date) else str(data["date"])
     return Prices(str(data["currency"]), day, str(data["source"]), models)
-
-
-def _where(text: str, path: Iterable[str | int]) -> str:
-    """The line of a place in a YAML text, and the place: `line 5: models.openai:small.prompt: `."""
-    import yaml
-
-    node, names = yaml.compose(text, yaml.SafeLoader), [str(name) for name in path]
-    line = node.start_mark.line if node is not None else 0
-    for name in names:
-        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-            if key.value == name:
-                node, line = value, key.start_mark.line
-                break
-    return f"line {line + 1}: {''.join(f'{name}.' for name in names)[:-1] + ': ' if names else ''}"
 
 
 Asks = TypeVar("Asks", bound=Callable[..., Any] | None)

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Self
 from atc.diagnosis.provenance import flows
 from atc.profile import Profile
 from atc.query import Query
-from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
-from protocols.extras import load
 from protocols.model import Protocol
 from sandbox import Run
 
@@ -47,6 +45,8 @@ class Knowledge:
         self._profile = profile
         self.retriever: ToolIndex | None = None
         if retriever is not None:
+            from protocols.extras import load
+
             load("numpy", "a tool index")
             from atc.retrieval.tool_index import ToolIndex
 
@@ -102,6 +102,8 @@ class Knowledge:
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """The enum values of the API's fields, by field."""
+        from protocols.dataflow.enum_values import enum_values
+
         return enum_values(self.protocol)
 
     def observe(self, query: Query, run: Run) -> None:

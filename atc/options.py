@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
@@ -345,9 +344,6 @@ _commands = 0
 """Commands under way in this process."""
 _turn = threading.Lock()
 
-_WORD = r"""'[^'\n]*'|[^\s,;()'`"]*[^\s,;()'`".:]"""
-_NUMBERS = frozenset({"number", "count", "count or none", "amount", "tools"})
-
 
 @contextmanager
 def in_words_of_flags() -> Iterator[None]:
@@ -364,7 +360,11 @@ def in_words_of_flags() -> Iterator[None]:
 
 def worded(text: str) -> str:
     """A message in the words of whoever called: a command, or Python."""
-    return text if _commands or "--" not in text else _mentions().sub(_as_argument, text)
+    if _commands or "--" not in text:
+        return text
+    from atc.python_words import in_python
+
+    return in_python(text, ((Options, "{}"), (SearchSettings, "search=SearchSettings({})")))
 
 
 def spoken(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -379,55 +379,3 @@ def spoken(function: Callable[P, Result]) -> Callable[P, Result]:
             raise
 
     return called
-
-
-@cache
-def _declared() -> Mapping[str, tuple[Field[Any], str]]:
-    """Each option with a flag by the names of the flag, with the text around its argument in Python."""
-    named = {}
-    for owner, around in ((Options, "{}"), (SearchSettings, "search=SearchSettings({})")):
-        for option in fields(owner):
-            flag: Flag | None = option.metadata.get("flag")
-            for name in (flag.names or (option.name,)) if flag is not None else ():
-                named[name.replace("_", "-")] = option, around
-    return named
-
-
-@cache
-def _mentions() -> re.Pattern[str]:
-    """An option in a text, with the word behind it; a whole command in backticks is matched without one."""
-    names = "|".join(sorted(map(re.escape, _declared()), key=len, reverse=True))
-    return re.compile(rf"`atc [^`]*`|--({names})(?![\w-])(?: ({_WORD})(?=([.:]?(?:[\s,;()`\"]|$))))?")
-
-
-def _as_argument(mention: re.Match[str]) -> str:
-    if mention[1] is None:
-        return mention[0]
-    option, around = _declared()[mention[1]]
-    flag: Flag = option.metadata["flag"]
-    if option.default is False:
-        return around.format(f"{option.name}=True") + (f" {mention[2]}" if mention[2] else "")
-    word = mention[2] or ""
-    choices = flag.kind if isinstance(flag.kind, tuple) else tuple((flag.metavar or "").split("|"))
-    is_value = (
-        word in choices or not re.fullmatch(r"[a-z]+(-[a-z]+)*", word) or bool(mention[3].strip()) or _ends(mention)
-    )
-    if not word or not is_value:
-        return around.format(f"{option.name}=…") + (f" {word}" if word else "")
-    return around.format(f"{option.name}={_value(word, flag)}")
-
-
-def _ends(mention: re.Match[str]) -> bool:
-    """Whether the text ends behind the word."""
-    return mention.end() == len(mention.string)
-
-
-def _value(word: str, flag: Flag) -> str:
-    """A value as Python writes it."""
-    word = word.strip("'")
-    if flag.kind in _NUMBERS:
-        return word
-    namespace, equals, rest = word.partition("=")
-    if flag.kind == "address":
-        return f'{{"{namespace}": "{rest}"}}' if equals and namespace.isidentifier() else f'"{word}"'
-    return f'["{word}"]' if "many" in flag.traits else f'"{word}"'

@@ -12,13 +12,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from atc.evidence.answers import call_text
 from atc.models.base import Completion, Usage, read_calls
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox.journal.journal import Journal
-from sandbox.records import CallRecord, Run
 
 __all__ = [
     "close_request",
@@ -31,8 +29,6 @@ __all__ = [
     "note_time",
     "recorded_completion",
     "recorded_solution",
-    "refused_write",
-    "unresolved_writes",
 ]
 
 _RETRYABLE = ("model_error", "api_error", "interrupted")
@@ -125,7 +121,7 @@ def note_solution(journal: Journal, solution: Solution) -> None:
     """Record a final solution in the journal's file."""
     if journal.file is None:
         return
-    undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
+    undecided = any(attempt.run.refused_write for attempt in solution.attempts if attempt.run)
     undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.status == "limit"
     if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
@@ -141,27 +137,3 @@ def recorded_solution(journal: Journal) -> dict[str, Any] | None:
             solution_of(data, str(journal.file))
             int(data["exit_code"])
     return data
-
-
-def refused_write(run: Run) -> CallRecord | None:
-    """The first write that the writes policy refused."""
-    return next((call for call in run.calls if call.refused), None)
-
-
-def unresolved_writes(journal: Journal) -> list[str]:
-    """Warnings for the user: writes with an unknown outcome, those that the final program did not repeat, and those
-    that a chat made again."""
-    uncertain = [
-        f"it is not known whether this write was done, and it was not sent again: {call_text(call)}"
-        for call in journal.unknown
-    ]
-    abandoned = [
-        f"an earlier program made this write, and the last one did not repeat it: {call_text(call)}"
-        for call in journal.abandoned
-        if call not in journal.unknown
-    ]
-    repeated = [
-        f"an earlier question of this chat made this write, and it was made again: {call_text(call)}"
-        for call in journal.repeated
-    ]
-    return [*uncertain, *abandoned, *repeated]

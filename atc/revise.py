@@ -24,7 +24,6 @@ from atc.modes import Mode
 from atc.program.source import extract, note_beside, renamed, without_fence
 from atc.prompting import PREFILL, Offer, conversation, fill, requests_tools
 from atc.query import Query
-from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
 from protocols.quoting import one_line
@@ -160,7 +159,7 @@ class _Loop:
         if run is not None and run.outcome == "interrupted":
             self.session.record(self.attempt(program, "run", run, None, None, diff))
             raise KeyboardInterrupt
-        if run is not None and (call := refused_write(run)) is not None:
+        if run is not None and (call := run.refused_write) is not None:
             # The solve ends, whatever the program made of it.
             fault = judge(program, run)
             if fault is None or run.error is None or run.error.call != call.index:

@@ -30,7 +30,6 @@ from atc.help import Help
 from atc.models import Completion, Message, Model, Usage
 from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash, split_reasoning
 from atc.options import SearchSettings
-from atc.resume import close_request, note_cut_answer, note_open_request, recorded_completion
 from atc.solution import Attempt, Status
 from protocols.errors import LimitReached, ModelError
 from protocols.model import Protocol
@@ -54,7 +53,7 @@ class Completions:
 
     Args:
         open_model: Gives the model; called when it is needed. Raises: ModelError.
-        journal: Where answers are kept, and found when a solve goes on.
+        journal: Where answers are kept, and found when a solve goes on; None where no solve will.
         interruption: What another thread may end the solve with.
         on_progress: Told what the model has read or written.
         seed: Of sampled answers.
@@ -105,10 +104,12 @@ class Completions:
             raise LimitReached(f"no answer within {self._most} model calls; --max-model-calls allows more")
         self._requests += 1
         key = request_hash(messages, stop, max_tokens, functions, layout)
-        recorded = recorded_completion(journal, self._requests - 1, key) if journal is not None else None
-        if recorded is not None:
-            self.count(recorded.usage, messages, functions, recorded.text)
-            return recorded
+        if journal is not None:
+            from atc.resume import close_request, note_cut_answer, recorded_completion
+
+            if (recorded := recorded_completion(journal, self._requests - 1, key)) is not None:
+                self.count(recorded.usage, messages, functions, recorded.text)
+                return recorded
         room = self.spending.room(messages, functions, max_tokens)
         seed = self._seed + self.trial - 1
         request = ModelRequest(
@@ -151,6 +152,8 @@ class Completions:
             interruption.check()  # what is not sent costs nothing
         lost = self.spending.lost(request.messages, request.functions)
         if journal is not None:
+            from atc.resume import close_request, note_open_request
+
             note_open_request(journal, self._requests - 1, key, lost)
         try:
             if interruption is None:

@@ -16,6 +16,7 @@ from atc.costs import Deadline, LimitName, Price, QuestionLimitReached, Spending
 from atc.diagnosis.provenance import flows
 from atc.events import Event, EventSink, ModelProgress, SolveEnded, SolveStarted
 from atc.evidence import Finding, facts, is_unsupported
+from atc.evidence.answers import call_text
 from atc.help import NO_HELP, Help, open_help
 from atc.knowledge import Knowledge
 from atc.models import Model
@@ -24,12 +25,10 @@ from atc.options import worded
 from atc.prompting import Offer, make_offer
 from atc.query import Query
 from atc.resolved import Resolved
-from atc.resume import cut_answers, lost_requests, note_question, note_solution, note_time, unresolved_writes
 from atc.session import NO_ATTRIBUTION, Completions, SessionSettings, SolveSession, TryEnded
 from atc.solution import Solution, Status
 from protocols.calls.credentials import Credential
-from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
-from protocols.extras import MissingExtraError
+from protocols.errors import APIError, LimitReached, MissingExtraError, ModelError, PromptRefused
 from protocols.quoting import one_line
 from sandbox import Journal, Limits, Run
 from sandbox.egress import Writes
@@ -71,6 +70,7 @@ class Asked:
         tools: Names of the tools to offer, and the only ones that may be called. By default some are chosen for the
             question, and any of the protocol may be called.
         answer_type: The type that the answer has to have.
+        journal: Where calls are kept. goes_on: It is the caller's, so that another solve may go on with it.
         turns: The questions before in a chat, oldest first.
     """
 
@@ -79,6 +79,7 @@ class Asked:
     journal: Journal | None = None
     answer_type: AnswerType | None = None
     turns: Sequence[Turn] = ()
+    goes_on: bool = False
 
 
 class _Outcome(NamedTuple):
@@ -150,9 +151,10 @@ class Solve:
         self.deadline = Deadline(limits.max_seconds, self.interruption.set if self.interruption is not None else None)
         settings, functions, no_model = _fitted(settings, open_model)
         self.settings, options, journal = settings, settings.options, asked.journal
+        self.notes = journal if asked.goes_on else None
         completions = Completions(
             open_model,
-            journal,
+            self.notes,
             self.interruption,
             self.progressed,
             seed=options.seed,
@@ -160,7 +162,7 @@ class Solve:
             spending=Spending(limits, price),
             deadline=self.deadline,
         )
-        query = replace(asked.query, today=self._first_asked(completions) if journal is not None else settings.today)
+        query = replace(asked.query, today=self._first_asked(completions, self.notes))
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
         try:
             offer = first_prompt(query, knowledge, settings, self.help, asked)
@@ -186,18 +188,20 @@ class Solve:
             self.rehearse,
         )
 
-    def _first_asked(self, completions: Completions) -> str:
+    def _first_asked(self, completions: Completions, notes: Journal | None) -> str:
         """Count what the model was asked before the process ended; returns the day of the question.
 
         Raises: UsageError: The journal belongs to another question, or its document has changed.
         """
-        journal = self.asked.journal
-        assert journal is not None, "there is nothing to go on with"
-        if (cut := cut_answers(journal)).model_calls:
+        if notes is None:
+            return self.settings.today
+        from atc.resume import cut_answers, lost_requests, note_question
+
+        if (cut := cut_answers(notes)).model_calls:
             completions.count(cut)
-        if (lost := lost_requests(journal)).model_calls:
+        if (lost := lost_requests(notes)).model_calls:
             completions.lose(lost)
-        return note_question(journal, self.asked.query.text, self.knowledge.protocol, self.settings.today)
+        return note_question(notes, self.asked.query.text, self.knowledge.protocol, self.settings.today)
 
     def gate_of(self, journal: Journal | None) -> WriteGate | None:
         """What holds the writes to a plan, under that policy."""
@@ -234,6 +238,8 @@ class Solve:
     def now(self) -> datetime | None:
         """The time for programs. What is run again must find the same time, and the same chance."""
         if self.settings.now is None and self.session.gate is not None and self.asked.journal is not None:
+            from atc.resume import note_time
+
             return note_time(self.asked.journal, datetime.now(UTC))
         return self.settings.now or (datetime.now(UTC) if self.settings.mode.reruns else None)
 
@@ -261,8 +267,10 @@ class Solve:
             if self.deadline.expired:
                 outcome = _Outcome("limit", str(self.deadline.reached()), limit="max_seconds")
         solution = self.solution(outcome)
-        if self.asked.journal is not None:
-            note_solution(self.asked.journal, solution)
+        if self.notes is not None:
+            from atc.resume import note_solution
+
+            note_solution(self.notes, solution)
         self.emit(SolveEnded(solution))
         return solution
 
@@ -345,7 +353,7 @@ class Solve:
             elif not findings and self.asked.answer_type is None and not self.asked.turns:
                 warnings.update(dict.fromkeys(self.knowledge.keep_solved(self.offer.query.text, program, last)))
         followed = self.settings.mode.revises or (last is not None and last.provenance is not None)
-        warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
+        warnings.update(dict.fromkeys(_unresolved_writes(journal) if journal is not None else ()))
         warnings.update(dict.fromkeys(gate.unmade if gate is not None else ()))
         usage, total = self.session.completions.usage, time.perf_counter() - self.started
         seconds = {"total": total, "model": usage.seconds, "run": state.run_seconds}
@@ -428,3 +436,22 @@ def _version() -> str:
         return version("atc-toolchain")
     except PackageNotFoundError:
         return "unknown"
+
+
+def _unresolved_writes(journal: Journal) -> list[str]:
+    """Warnings for the user: writes with an unknown outcome, those that the final program did not repeat, and those
+    that a chat made again."""
+    uncertain = [
+        f"it is not known whether this write was done, and it was not sent again: {call_text(call)}"
+        for call in journal.unknown
+    ]
+    abandoned = [
+        f"an earlier program made this write, and the last one did not repeat it: {call_text(call)}"
+        for call in journal.abandoned
+        if call not in journal.unknown
+    ]
+    repeated = [
+        f"an earlier question of this chat made this write, and it was made again: {call_text(call)}"
+        for call in journal.repeated
+    ]
+    return [*uncertain, *abandoned, *repeated]

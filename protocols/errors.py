@@ -12,6 +12,7 @@ __all__ = [
     "ATCError",
     "DoubtfulCall",
     "LimitReached",
+    "MissingExtraError",
     "ModelError",
     "ProgramRefused",
     "ProtocolError",
@@ -31,6 +32,10 @@ class UsageError(ATCError):
     """Bad input from the user: the message says where it is and what to do next."""
 
     exit_code = 2
+
+
+class MissingExtraError(UsageError):
+    """A module of an extra is not installed."""
 
 
 class ProtocolError(UsageError):

@@ -10,15 +10,11 @@ import importlib.metadata
 import re
 from typing import Any
 
-from protocols.errors import UsageError
+from protocols.errors import MissingExtraError
 
-__all__ = ["MissingExtraError", "install_command", "load", "missing_extra", "needs_extra", "requirements"]
+__all__ = ["install_command", "load", "missing_extra", "needs_extra", "requirements"]
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
-
-
-class MissingExtraError(UsageError):
-    """A module of an extra is not installed."""
 
 
 def requirements() -> dict[str, tuple[str, ...]]:

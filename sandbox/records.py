@@ -198,6 +198,11 @@ class Run:
         return tuple(warning for warning in self.warnings if " is not active: " in warning)
 
     @property
+    def refused_write(self) -> CallRecord | None:
+        """The first write that the writes policy refused."""
+        return next((call for call in self.calls if call.refused), None)
+
+    @property
     def reply_warnings(self) -> tuple[str, ...]:
         """The warnings about what was lost or guessed in the reading of a reply."""
         return tuple(warning for warning in self.warnings if re.match(r"\S+: .*\bthe reply\b", warning))

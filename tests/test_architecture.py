@@ -27,8 +27,9 @@ _LAYERS = {
     """,
     "sandbox": "system records body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
-        doors fault files answer_type models engines costs query profile program diagnosis evidence retrieval
-        knowledge search_tree solution solution_file events background hooks prompting help options resume chat
+        doors fault files answer_type models engines price_file costs query profile program diagnosis evidence
+        retrieval knowledge search_tree solution solution_file events background hooks prompting help
+        python_words options resume chat
         write_gate program_run question_tool session modes revise resolved solve agent
         assist programs apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
         apps.mcp_server apps.toolset apps.cli apps __main__

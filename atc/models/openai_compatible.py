@@ -43,7 +43,6 @@ from protocols.bounded_bodies import bound
 from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
-from protocols.extras import needs_extra
 from protocols.quoting import one_line
 from sandbox.egress.egress_rules import display_url
 
@@ -115,6 +114,8 @@ class Endpoint(ModelBase):
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelError(f"{self._secret} for {self.name} has a letter that no header takes, such as a line break")
         if find_spec("openai") is None:
+            from protocols.extras import needs_extra
+
             raise ModelError(needs_extra(self.name, "openai"))
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None

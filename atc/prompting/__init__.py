@@ -25,7 +25,6 @@ from atc.models import Message
 from atc.profile import Profile
 from atc.query import Query
 from atc.solution import Attempt
-from protocols.dataflow.enum_values import mentioned_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.documentation import documentation
 from protocols.model import Tool
@@ -114,6 +113,8 @@ class Ranking:
     @cached_property
     def speaks_of(self) -> Mapping[str, str]:
         """Fields of which the question names a value."""
+        from protocols.dataflow.enum_values import mentioned_values
+
         return mentioned_values(self.stems, self.knowledge.vocabulary)
 
     @cached_property

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
-from protocols.extras import needs_extra
 from protocols.private_files import read_bounded
 
 __all__ = ["MIN_SECRET", "SOURCES", "SecretSource"]
@@ -138,6 +137,8 @@ def _from_keyring(option: str, place: str) -> tuple[str, str]:
         import keyring
         from keyring.errors import KeyringError, NoKeyringError
     except ImportError:
+        from protocols.extras import needs_extra
+
         raise UsageError(needs_extra(f"{option}:keyring:", "auth")) from None
     try:
         text = keyring.get_password(service, user)

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from atc import Agent
+from atc import Agent, costs
 from atc.apps.cli import main
+from atc.costs import read_prices
 from atc.models import Completion, Usage
 from atc.models.base import ModelBase, ModelRequest
 from atc.solution_file import read_solution
@@ -238,6 +239,11 @@ def test_a_model_without_a_price_is_refused_with_the_remedy(towns: LocalAPI, mod
     assert (result.exit_code, model.requests) == (2, [])
     assert "openai:small has no price, and --max-cost needs one: name a table with --prices FILE" in result.stderr
     assert (euros.exit_code, "prices.yaml is in EUR" in euros.stderr) == (2, True)
+
+
+def test_the_table_of_atc_passes_the_check_of_others() -> None:
+    """It is read without that check, as each solve reads it."""
+    assert read_prices(Path(costs.__file__).with_name("prices.yaml")) == read_prices()
 
 
 @pytest.mark.parametrize(
