@@ -16,7 +16,7 @@ from atc.events import Event, EventSink
 from atc.help import open_help
 from atc.knowledge import Knowledge
 from atc.models import Model, checked_model, open_model
-from atc.options import AgentArguments, check_text, spoken, takes
+from atc.options import AgentArguments, Options, check_text, spoken, takes
 from atc.prompting import Offer
 from atc.query import Query
 from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
@@ -24,7 +24,7 @@ from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
-from protocols.gathering import gather
+from protocols.model import Protocol
 from sandbox import Journal, Sandbox
 from sandbox.egress.egress_rules import base_urls
 from sandbox.egress.network import open_network
@@ -60,7 +60,7 @@ class Agent:
         check_options(options)
         self._model = checked_model(options.model)
         options = replace(options, model=self._model)
-        protocol = gather(arguments.tools, options.auth, options.base_url)
+        protocol = _gathered(arguments.tools, options)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.serialization import without_headers
 
@@ -443,3 +443,12 @@ class Agent:
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
         return Journal()
+
+
+def _gathered(tools: Any, options: Options) -> Protocol:
+    """One protocol of all tools; of one that is there already, itself. Raises: UsageError, ProtocolError."""
+    if isinstance(tools, Protocol):
+        return tools
+    from protocols.gathering import gather
+
+    return gather(tools, options.auth, options.base_url)

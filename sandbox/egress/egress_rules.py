@@ -6,7 +6,6 @@ an origin that the user allowed by name.
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -14,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from protocols.errors import UsageError
-from protocols.model import READS, LeftOut, Protocol, Server, Tool, WholeURL
-from sandbox.records import cut
+from protocols.model import LeftOut, Protocol, Server, Tool, WholeURL
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
-__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_at"]
+__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_at", "origin_of"]
+__all__ += ["server_urls"]
 
 BaseURL: TypeAlias = str | Mapping[str, str] | None
 """Where an API lives in place of its documented servers; by namespace where a protocol has several APIs."""
@@ -160,25 +159,27 @@ class EgressRules:
     """
 
     def __init__(self, protocol: Protocol | None, base_url: BaseURL, allow: Sequence[Origin] = ()) -> None:
-        self._bases = base_urls(base_url, protocol)
-        self._apis = protocol.apis if protocol is not None else {}
-        self._servers: list[tuple[str, str]] = []
-        for namespace, api in self._apis.items():
-            servers = _servers(api, self._bases.get(namespace))
+        self.bases = base_urls(base_url, protocol)
+        self.apis = protocol.apis if protocol is not None else {}
+        self.servers: list[tuple[str, str]] = []
+        """The namespace of an API, and a URL under which its operations may be addressed."""
+        for namespace, api in self.apis.items():
+            servers = server_urls(api, self.bases.get(namespace))
             if not servers and any(tool.function is None for tool in api.tools):
                 raise UsageError(_without_server(namespace, api.servers))
-            self._servers += [(namespace, server) for server in servers]
-        documented = {origin_of(urlsplit(server)) for _, server in self._servers}
-        self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
-        self._allowed = frozenset(allow)
-        named = [origin_of(urlsplit(url)) for url in self._bases.values()]
+            self.servers += [(namespace, server) for server in servers]
+        documented = {origin_of(urlsplit(server)) for _, server in self.servers}
+        self.open_origins = tuple(server_origin for server_origin in allow if server_origin not in documented)
+        """Those that may be reached under any path."""
+        self.allowed = frozenset(allow)
+        named = [origin_of(urlsplit(url)) for url in self.bases.values()]
         self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
-        self._own = frozenset((*documented, *named)) if protocol is not None else frozenset(allow)
+        self.own = frozenset((*documented, *named)) if protocol is not None else frozenset(allow)
 
     def is_own(self, url: str) -> bool:
         """True if a URL is at a server of the API; without a protocol, at one that is allowed."""
-        return origin_at(url) in self._own
+        return origin_at(url) in self.own
 
     def base_of(self, tool: Tool | None) -> str:
         """The URL that the path of a tool is put behind.
@@ -188,126 +189,25 @@ class EgressRules:
         if tool is not None and tool.function is not None:
             return MCP if tool.function.remote else FUNCTION
         namespace = tool.namespace if tool is not None else ""
-        base = self._bases.get(namespace)
+        base = self.bases.get(namespace)
         own = tool.servers if tool is not None else ()
         if base is not None and (not own or own[0].scope != "origin" or isinstance(base, WholeURL)):
             return _with_own_path(base, own[0]) if own else base
-        api = self._apis.get(namespace)
+        api = self.apis.get(namespace)
         common = [server for server in api.servers if server.scope == "api"] if api is not None else []
         url = next((server.url for server in own or common if _is_usable(server)), None)
         if tool is None or url is None:
             called = f"{tool.name}: " if tool is not None else ""
             raise UnreachableError("InvalidURL", called + _without_server(namespace, own or common))
         there = origin_of(urlsplit(url))
-        if base is not None and there not in self._allowed:
+        if base is not None and there not in self.allowed:
             text = f"{tool.name} has a server of its own, {there}, for which the base URL does not stand"
             raise UnreachableError("InvalidURL", f"{text}; to send it there, give --allow {there}")
         return url
 
-    def locate(self, method: str, url: str) -> CallTarget:
-        """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
-        from protocols.calls.path_matching import closest_left_out
-
-        parts = urlsplit(url)
-        if parts.scheme not in _PORTS:
-            raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
-        if parts.username is not None or parts.password is not None:
-            raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
-        url_origin = origin_of(parts)
-        if parts.path.startswith("//"):
-            raise UnreachableError("InvalidURL", "the path of a URL must not begin with two slashes")
-        if url_origin in self._open:
-            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
-        host_known = False
-        left_out: LeftOut | None = None
-        for namespace, server in self._servers:
-            server_parts = urlsplit(server)
-            if origin_of(server_parts) != url_origin:
-                continue
-            host_known = True
-            path = _within(parts.path, server_parts.path)
-            operation = self._operation(namespace, method, path)
-            if path is not None and operation is not None:
-                tool, arguments = operation
-                documented = namespace not in self._bases and server in [s.url for s in tool.servers]
-                base = server if documented else self.base_of(tool)
-                return CallTarget(tool, base.rstrip("/"), server, path, arguments)
-            if path is not None:
-                left_out = left_out or closest_left_out(self._apis[namespace], method, path)
-        reachable = ", ".join([*self._shown(), *map(str, self._open)])
-        if not host_known:
-            limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
-            raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
-        path = cut(parts.path, 200)
-        if left_out is not None:
-            raise UnreachableError("InvalidURL", f"{method} {path} can't be called: {left_out.sentence}")
-        text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
-        raise UnreachableError("InvalidURL", text)
-
-    def redirect_target(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
-        """The target of a redirect: in the API or the origin of the first target, or an allowed origin; else None.
-
-        Where the document names an allowed origin too, a read may be led to any path there, as for a download.
-        """
-        if target.tool is not None and target.tool.envelope is not None:
-            return None
-        url_origin = origin_at(url)
-        if url_origin is None:
-            return None
-        parts = urlsplit(url)
-        if target.tool is None and origin_at(target.base) == url_origin:
-            return target._replace(path=parts.path or "/")
-        if has_parent_step(parts.path) and url_origin in self._own:  # the library would send another path
-            return None
-        path = self.path_within(target.base, url)
-        operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
-        if path is not None and operation is not None:
-            return CallTarget(operation[0], target.base, target.server, path, operation[1])
-        if self.left_out_at(target, method, url) is None and url_origin in (
-            self._allowed if method in READS else self._open
-        ):
-            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
-        return None
-
-    def left_out_at(self, target: CallTarget, method: str, url: str) -> LeftOut | None:
-        """What a redirect of a call leads to and the user left out; None if it is nothing of that."""
-        from protocols.calls.path_matching import closest_left_out, leniently
-
-        there = origin_at(url)
-        if target.tool is None or there is None:
-            return None
-        path = leniently(urlsplit(url).path)
-        method = "GET" if method == "HEAD" else method
-        for namespace, server in self._servers:
-            server_parts = urlsplit(server)
-            prefix = leniently(server_parts.path).rstrip("/")
-            if origin_of(server_parts) == there and path.startswith(f"{prefix}/"):
-                left_out = closest_left_out(self._apis[namespace], method, path[len(prefix) :])
-                if left_out is not None and left_out.chosen:
-                    return left_out
-        return None
-
-    def path_within(self, base: str, url: str) -> str | None:
-        """The path of a URL below a base URL; None if it is not below, or at another origin."""
-        at_base = origin_at(url) == origin_of(urlsplit(base))
-        return _within(urlsplit(url).path, urlsplit(base).path) if at_base else None
-
-    def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
-        if path is None:
-            return None
-        from protocols.calls.path_matching import closest_left_out, match
-
-        api = self._apis[namespace]
-        operation = match(api, method, path)
-        if operation is None and method == "HEAD":
-            operation = match(api, "GET", path)
-        if operation is not None and closest_left_out(api, operation[0].method, path, operation[0]) is not None:
-            return None
-        return operation
-
     def left_out(self, tool: Tool, path: str) -> LeftOut | None:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
-        api = self._apis[tool.namespace]
+        api = self.apis[tool.namespace]
         if not api.left_out or tool.function is not None:
             return None
         from protocols.calls.path_matching import closest_left_out
@@ -321,22 +221,10 @@ class EgressRules:
             return False
         from protocols.calls.path_matching import closest_write
 
-        return closest_write(self._apis[tool.namespace], tool, target.path) is None
-
-    def _shown(self) -> list[str]:
-        """The servers of the API as a program should know them: not where a documented one really is."""
-        shown_servers = []
-        for namespace, api in self._apis.items():
-            shown_servers += _servers(api, None) or [server for name, server in self._servers if name == namespace]
-        return shown_servers
-
-    def _nearest(self, method: str, path: str) -> str:
-        operations = {f"{tool.method} {tool.path}": None for api in self._apis.values() for tool in api.tools}
-        close = difflib.get_close_matches(f"{method} {path}", operations, 1, 0.4)
-        return f"; did you mean {close[0]}?" if close else ""
+        return closest_write(self.apis[tool.namespace], tool, target.path) is None
 
 
-def _servers(protocol: Protocol, base: str | None) -> list[str]:
+def server_urls(protocol: Protocol, base: str | None) -> list[str]:
     """Every URL under which a program may address the API, the document's own first."""
     servers = [*protocol.servers, *(server for tool in protocol.tools for server in tool.servers)]
     urls = [server.url.rstrip("/") for server in servers if _is_usable(server)]
@@ -382,16 +270,6 @@ def origin_at(url: str) -> Origin | None:
         return origin_of(urlsplit(url))
     except ValueError:
         return None
-
-
-def _within(path: str, prefix: str) -> str | None:
-    """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
-    if has_parent_step(path):
-        return None
-    prefix = prefix.rstrip("/")
-    if path != prefix and not path.startswith(prefix + "/"):
-        return None
-    return path[len(prefix) :] or "/"
 
 
 def has_parent_step(path: str) -> bool:

@@ -7,16 +7,36 @@ another one either: what somebody agreed to is one operation.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote, urljoin, urlsplit
 
 from protocols.model import READS
-from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_at
+from sandbox.egress.addressing import left_out_at, path_within, redirect_target
+from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url, origin_at
+from sandbox.egress.record import CallContext
 from sandbox.egress.signing import overrides_method
-from sandbox.egress.stages import PlannedRequest, QueryPairs
+from sandbox.egress.stages import (
+    REDIRECTS,
+    TOO_MANY,
+    Bound,
+    Hop,
+    LimitExceeded,
+    NoAnswerError,
+    PlannedRequest,
+    QueryPairs,
+    Sent,
+    TooLargeError,
+    TransportReply,
+    header,
+    join_url,
+)
+from sandbox.egress.transport import PreparedRequest, RequestError
+from sandbox.records import cut
 
-__all__ = ["MAX_REDIRECTS", "NextRequest", "next_request"]
+__all__ = ["MAX_REDIRECTS", "NextRequest", "RedirectFollower", "next_request"]
 
 MAX_REDIRECTS = 5
 
@@ -53,13 +73,13 @@ def next_request(rules: EgressRules, current: NextRequest, status: int, url: str
     if same_path is not None and method == current.planned.method:
         next_target: CallTarget | None = target._replace(path=same_path)
     else:
-        next_target = rules.redirect_target(target, method, url)
+        next_target = redirect_target(rules, target, method, url)
     is_moved = not free and (same_path is None or QueryPairs.of(url) != list(planned.query))
     if next_target is not None and method not in READS and (is_moved or _is_another(next_target, target, free)):
         remedy = f"call {next_target.tool.name} itself" if next_target.tool is not None else "--writes allow lets it"
         return f"it redirects a {method} to {_shown(url)}, which nobody agreed to; {remedy}"
     if next_target is None:
-        if (left_out := rules.left_out_at(target, method, url)) is not None:
+        if (left_out := left_out_at(rules, target, method, url)) is not None:
             return f"it redirects to {_shown(url)}, and {left_out.sentence}"
         done = "the write was done, and " if status == 303 and current.planned.method not in READS else ""
         return f"{done}it redirects to {_shown(url)}, which is no operation of this API{_remedy(rules, current, url)}"
@@ -95,7 +115,7 @@ def _next_method(planned: PlannedRequest, status: int, same_path: str | None) ->
 
 def _same_path(rules: EgressRules, current: NextRequest, url: str) -> str | None:
     """The path of a redirect that only adds or takes away a slash at the end, or writes it otherwise; else None."""
-    path = rules.path_within(current.target.base, url)
+    path = path_within(current.target.base, url)
     return path if path is not None and _plain(path) == _plain(current.planned.path) else None
 
 
@@ -129,3 +149,80 @@ def _remedy(rules: EgressRules, current: NextRequest, url: str) -> str:
     if not is_upgrade and (there != here or current.planned.method in READS):
         remedies.append(f"to follow it without credentials, give --allow {there}")
     return "".join(f"; {remedy}" for remedy in remedies)
+
+
+KeptCookies: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""The URLs of the API that set cookies, with their `Set-Cookie` lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectFollower:
+    """Follows the redirects of a reply.
+
+    Args:
+        free: As of `next_request`.
+        send_once: Sends a signed request. keep_cookies: Keeps the cookies that a reply sets, and says which.
+    """
+
+    context: CallContext
+    free: bool
+    send_once: Callable[[PreparedRequest, PlannedRequest], TransportReply]
+    keep_cookies: Callable[[Bound, CallTarget, PreparedRequest, TransportReply], KeptCookies]
+
+    def sent(
+        self,
+        bound: Bound,
+        response: TransportReply,
+        cookies: KeptCookies,
+        current: NextRequest,
+        request: PreparedRequest,
+    ) -> Sent:
+        """Follow the redirects of a reply, each with one request, as far as that is allowed."""
+        context = self.context
+        sent = Sent(bound, response, set_cookies=cookies)
+        while response.status in REDIRECTS and (location := header(response.headers, "location")) is not None:
+            if len(sent.hops) == MAX_REDIRECTS:
+                return replace(sent, stopped=TOO_MANY)
+            following = self._next(current, response, _next_url(str(request.url), location))
+            if isinstance(following, str):
+                return replace(sent, stopped=following)
+            target, planned, signed = following
+            if signed and bound.call.style == "requests":
+                planned = replace(planned, cookies={**planned.cookies, **response.cookies})
+            current = NextRequest(target, planned, signed)
+            sent = replace(sent, may_have_left=sent.may_have_left or planned.method != bound.planned.method)
+            try:
+                request = context.signer.sign(*current)
+                next_url = join_url(target.server + target.path, planned.query if signed else ())
+                on_the_way = context.redactor.heading(response).cookies
+                hop = Hop(response.status, context.redactor.text(next_url), on_the_way)
+                response.body.close()
+                context.recorder.allowance.count_traffic(len(planned.body or b""))
+                response = self.send_once(request, planned)
+            except (NoAnswerError, TooLargeError, LimitExceeded, RequestError, UnreachableError, ValueError) as error:
+                left = sent.may_have_left or (isinstance(error, NoAnswerError) and error.may_have_left)
+                return replace(sent, outcome=error, may_have_left=left)
+            cookies = self.keep_cookies(bound, target, request, response)
+            sent = replace(sent, outcome=response, hops=(*sent.hops, hop), set_cookies=sent.set_cookies + cookies)
+        return sent
+
+    def _next(self, current: NextRequest, response: TransportReply, url: str) -> NextRequest | str:
+        """The request that follows a redirect to a URL, or why there is none."""
+        context = self.context
+        following = next_request(context.rules, current, response.status, url, free=self.free)
+        if isinstance(following, str):
+            return cut(context.redactor.text(following))
+        if not following.signed and context.redactor.text(url) != url:
+            where = context.redactor.text(display_url(url))
+            return f"it redirects to {where} with a credential in it, which is not sent there"
+        return following
+
+
+def _next_url(base: str, location: str) -> str:
+    """The URL of a Location, whose bytes may be UTF-8, which headers are not read as; itself where it is no address."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode()
+    try:
+        return urljoin(base, location)
+    except ValueError:
+        return location

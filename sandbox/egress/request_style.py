@@ -15,6 +15,7 @@ import requests
 
 from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.quoting import one_line
+from sandbox.egress.addressing import locate
 from sandbox.egress.bind import Unbound, body_value, grouped, idempotency_header
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.record import CallContext
@@ -50,7 +51,7 @@ def bind_request(context: CallContext, call: Begun, method: str, url: str, optio
     headers, cookies = with_defaults(options.headers or {}, default), dict(options.cookies or {})
     try:
         prepared = _prepared(method, url, headers, cookies, options)
-        target = rules.locate(method, str(prepared.url))
+        target = locate(rules, method, str(prepared.url))
         for text in [text for name, text in headers.items() if normalized_header(name) == "cookie"][:1]:
             pairs = (part.strip().partition("=") for part in text.split(";"))
             cookies = {name: value for name, _, value in pairs if name}

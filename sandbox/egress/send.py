@@ -1,39 +1,31 @@
-"""Sends what was decided to be sent: signs it, sends it, perhaps again, and follows where it is redirected to.
+"""Sends what was decided to be sent: signs it, sends it, perhaps again, and has followed where it is redirected to.
 
-Everything that leaves for a program is counted and signed here.
+Everything that leaves for a program is counted here, and signed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, display_url
 from sandbox.egress.record import CallContext
 from sandbox.egress.stages import (
     OVER,
     REDIRECTS,
-    TOO_MANY,
     Bound,
-    Hop,
     LimitExceeded,
     NoAnswerError,
     PlannedRequest,
     Sent,
     TooLargeError,
     TransportReply,
-    header,
     join_url,
 )
-from sandbox.records import cut
 
 if TYPE_CHECKING:
     from sandbox.egress.network import Network
-    from sandbox.egress.redirects import NextRequest
     from sandbox.egress.transport import PreparedRequest, Transport
 
 __all__ = ["Sender"]
@@ -109,9 +101,10 @@ class Sender:
         cookies = self._kept_cookies(bound, bound.target, request, response)
         if response.status not in REDIRECTS:
             return Sent(bound, response, set_cookies=cookies)
-        from sandbox.egress.redirects import NextRequest
+        from sandbox.egress.redirects import NextRequest, RedirectFollower
 
-        return self._followed(bound, response, cookies, NextRequest(bound.target, outgoing, True), request)
+        follower = RedirectFollower(self.context, self._free, self.send_once, self._kept_cookies)
+        return follower.sent(bound, response, cookies, NextRequest(bound.target, outgoing, True), request)
 
     def _send_signed(
         self, bound: Bound, outgoing: PlannedRequest, on_send: Callable[[], None]
@@ -193,59 +186,6 @@ class Sender:
                 return response
             response.body.close()
 
-    # Redirects and cookies
-
-    def _followed(
-        self,
-        bound: Bound,
-        response: TransportReply,
-        cookies: tuple[tuple[str, tuple[str, ...]], ...],
-        current: NextRequest,
-        request: PreparedRequest,
-    ) -> Sent:
-        """Follow the redirects of a reply, each with one request, as far as that is allowed."""
-        from sandbox.egress.redirects import MAX_REDIRECTS, NextRequest
-        from sandbox.egress.transport import RequestError
-
-        sent = Sent(bound, response, set_cookies=cookies)
-        while response.status in REDIRECTS and (location := header(response.headers, "location")) is not None:
-            if len(sent.hops) == MAX_REDIRECTS:
-                return replace(sent, stopped=TOO_MANY)
-            following = self._following(current, response, _next_url(str(request.url), location))
-            if isinstance(following, str):
-                return replace(sent, stopped=following)
-            target, planned, signed = following
-            if signed and bound.call.style == "requests":
-                planned = replace(planned, cookies={**planned.cookies, **response.cookies})
-            current = NextRequest(target, planned, signed)
-            sent = replace(sent, may_have_left=sent.may_have_left or planned.method != bound.planned.method)
-            try:
-                request = self._signer.sign(*current)
-                next_url = join_url(target.server + target.path, planned.query if signed else ())
-                on_the_way = self._redactor.heading(response).cookies
-                hop = Hop(response.status, self._redactor.text(next_url), on_the_way)
-                response.body.close()
-                self._allowance.count_traffic(len(planned.body or b""))
-                response = self.send_once(request, planned)
-            except (NoAnswerError, TooLargeError, LimitExceeded, RequestError, UnreachableError, ValueError) as error:
-                left = sent.may_have_left or (isinstance(error, NoAnswerError) and error.may_have_left)
-                return replace(sent, outcome=error, may_have_left=left)
-            cookies = self._kept_cookies(bound, target, request, response)
-            sent = replace(sent, outcome=response, hops=(*sent.hops, hop), set_cookies=sent.set_cookies + cookies)
-        return sent
-
-    def _following(self, current: NextRequest, response: TransportReply, url: str) -> NextRequest | str:
-        """The request that follows a redirect to a URL, or why there is none."""
-        from sandbox.egress.redirects import next_request
-
-        following = next_request(self._rules, current, response.status, url, free=self._free)
-        if isinstance(following, str):
-            return cut(self._redactor.text(following))
-        if not following.signed and self._redactor.text(url) != url:
-            where = self._redactor.text(display_url(url))
-            return f"it redirects to {where} with a credential in it, which is not sent there"
-        return following
-
     def _kept_cookies(
         self, bound: Bound, target: CallTarget, request: PreparedRequest, response: TransportReply
     ) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -260,13 +200,3 @@ class Sender:
             return ()
         self._signer.cookies.keep(namespace, url, response.set_cookies)
         return ((self._redactor.text(url), tuple(self._redactor.texts(response.set_cookies))),)
-
-
-def _next_url(base: str, location: str) -> str:
-    """The URL of a Location, whose bytes may be UTF-8, which headers are not read as; itself where it is no address."""
-    with contextlib.suppress(UnicodeError):
-        location = location.encode("latin-1").decode()
-    try:
-        return urljoin(base, location)
-    except ValueError:
-        return location
