@@ -81,6 +81,11 @@ class Asked:
     turns: Sequence[Turn] = ()
     goes_on: bool = False
 
+    @property
+    def notes(self) -> Journal | None:
+        """Where the question and the model's answers are kept; None where no solve will go on with them."""
+        return self.journal if self.goes_on else None
+
 
 class _Outcome(NamedTuple):
     """How a solve ended."""
@@ -151,10 +156,9 @@ class Solve:
         self.deadline = Deadline(limits.max_seconds, self.interruption.set if self.interruption is not None else None)
         settings, functions, no_model = _fitted(settings, open_model)
         self.settings, options, journal = settings, settings.options, asked.journal
-        self.notes = journal if asked.goes_on else None
         completions = Completions(
             open_model,
-            self.notes,
+            asked.notes,
             self.interruption,
             self.progressed,
             seed=options.seed,
@@ -162,7 +166,7 @@ class Solve:
             spending=Spending(limits, price),
             deadline=self.deadline,
         )
-        query = replace(asked.query, today=self._first_asked(completions, self.notes))
+        query = replace(asked.query, today=self._first_asked(completions, asked.notes))
         self.help = open_help(settings.profile.help, dict.fromkeys(settings.profile.help_off, False))
         try:
             offer = first_prompt(query, knowledge, settings, self.help, asked)
@@ -267,10 +271,10 @@ class Solve:
             if self.deadline.expired:
                 outcome = _Outcome("limit", str(self.deadline.reached()), limit="max_seconds")
         solution = self.solution(outcome)
-        if self.notes is not None:
+        if self.asked.notes is not None:
             from atc.resume import note_solution
 
-            note_solution(self.notes, solution)
+            note_solution(self.asked.notes, solution)
         self.emit(SolveEnded(solution))
         return solution
 
