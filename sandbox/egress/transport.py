@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
-import re
 import socket
 import ssl
 import tempfile
@@ -92,7 +91,9 @@ class Transport:
                 response = adapter.send(request, stream=True, timeout=timeout, verify=verify, proxies=proxies)
                 with response:
                     if proxy is not None and response.status_code == 407:
-                        raise NoAnswerError("ProxyError", proxy.problem(_SIGN_IN))
+                        from sandbox.egress.no_reply import SIGN_IN
+
+                        raise NoAnswerError("ProxyError", proxy.problem(SIGN_IN))
                     _check_coding(response)
                     body = self._read(response, limit)
         except requests.RequestException as error:
@@ -100,11 +101,16 @@ class Transport:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
                 raise NoAnswerError("ReadTimeout", _timeout_message(seconds), thread in self._left) from None
-            reason = _reason(error, proxy, _certificate_remedy(self._network.signing is not None, own))
+            from sandbox.egress.no_reply import certificate_remedy, reason_of
+
+            remedy = certificate_remedy(self._network.signing is not None, own)
+            reason = reason_of(error, proxy, remedy, (RefusedAddressError, UnfitReplyError))
             raise NoAnswerError(type(error).__name__, reason, thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            why = OVER if self._cancelled else _broken(error)
+            from sandbox.egress.no_reply import broken
+
+            why = OVER if self._cancelled else broken(error)
             raise NoAnswerError(kind, why, thread in self._left) from None
         if expired.is_set():
             raise NoAnswerError("ReadTimeout", _timeout_message(seconds), may_have_left=True)
@@ -358,86 +364,3 @@ def _cookies(response: requests.Response) -> dict[str, str]:
         if name and sign:
             values[name] = value.replace('\\"', "") if value[:1] == value[-1:] == '"' else value
     return values
-
-
-def _reason(error: requests.RequestException, proxy: ProxyRoute | None, remedy: str) -> str:
-    """The innermost reason, without the names of objects that the library wraps around it; with a remedy for TLS and
-    proxies. `remedy`: where the service ends the secure connection."""
-    text = str(error)
-    ours = _cause(error)
-    if ours is not None:
-        return str(ours)
-    meaning = next((meaning for sign, meaning in _MEANINGS.items() if sign in text), None)
-    if proxy is not None and isinstance(error, requests.exceptions.ProxyError):
-        answer = re.search(r"Tunnel connection failed: (\d{3}[^'\"()]*)", text)
-        if answer is not None:
-            return proxy.problem(_SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()}")
-        secure = _secure_reason(text, remedy) if "SSL" in text else None
-        return proxy.problem(f"cannot be reached: {secure or meaning or 'no connection'}")
-    if isinstance(error, requests.exceptions.SSLError) or "SSL" in text:
-        return f"no secure connection: {_secure_reason(text, remedy)}"
-    return meaning or text
-
-
-def _certificate_remedy(given: bool, own: bool) -> str:
-    if given and not own:
-        return "--client-cert is shown to the servers of the API alone"
-    if given:
-        return "the service does not accept the certificate of --client-cert"
-    return "if the service asks for a client certificate, give it with --client-cert"
-
-
-def _secure_reason(text: str, ended: str) -> str:
-    """Why there is no TLS connection, and what helps."""
-    match = re.search(r"(?:\]|, ') ?([^\]]+?) \(_ssl", text)
-    reason = (match[1] if match else text).removeprefix("certificate verify failed: ")
-    remedy = next((remedy for sign, remedy in _TLS_REMEDIES.items() if sign.lower() in reason.lower()), None)
-    if remedy is None and ("alert" in reason.lower() or reason.startswith("EOF")):  # the service ended it
-        remedy = ended
-    return f"{reason}; {remedy}" if remedy else reason
-
-
-def _broken(error: BaseException) -> str:
-    """The text of an error that the library does not wrap."""
-    if "CA certificate bundle" in str(error):
-        return f"REQUESTS_CA_BUNDLE names {os.environ.get('REQUESTS_CA_BUNDLE')}, which is no file; correct it"
-    return f"the connection broke: {error}"
-
-
-def _cause(error: BaseException) -> BaseException | None:
-    """The error of ours that the library has wrapped in its own."""
-    waiting: list[object] = [error]
-    for _ in range(50):
-        candidate = waiting.pop(0) if waiting else None
-        if isinstance(candidate, (RefusedAddressError, UnfitReplyError)):
-            return candidate
-        if isinstance(candidate, BaseException):
-            waiting += [*candidate.args, getattr(candidate, "reason", None), candidate.__cause__, candidate.__context__]
-    return None
-
-
-_MEANINGS = {
-    "Connection refused": "connection refused",
-    "Name or service not known": "no such host",
-    "Temporary failure in name resolution": "no such host",
-    "No address associated with hostname": "no such host",
-    "Network is unreachable": "network is unreachable",
-    "Remote end closed connection without response": "the server closed the connection without a reply",
-    "Connection reset by peer": "the server reset the connection",
-    "IncompleteRead": "the reply broke off",
-    "failed to decode it": "the reply is not packed as its Content-Encoding says",
-}
-
-_SIGN_IN = "asks for a user and password (407), as in http://USER:PASSWORD@HOST:PORT"
-
-_OWN_AUTHORITY = "if this is your own authority, give its certificate with --ca-file"
-_TLS_REMEDIES = {
-    "self-signed": _OWN_AUTHORITY,
-    "self signed": _OWN_AUTHORITY,
-    "unable to get local issuer": _OWN_AUTHORITY,
-    "unable to get issuer": _OWN_AUTHORITY,
-    "mismatch": "address the service by a name that its certificate has (--base-url)",
-    "has expired": "the service needs a new one",
-    "wrong version number": "this port does not speak TLS; is the base URL http://…?",
-    "record layer failure": "this port does not speak TLS; is the base URL http://…?",
-}
