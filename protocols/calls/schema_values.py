@@ -8,11 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime
-import difflib
 import json
 import math
 import re
-from collections.abc import Iterator, KeysView, Mapping, Sequence, Sized, ValuesView
+from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -24,7 +23,7 @@ from protocols.media_types import is_binary
 from protocols.model import Schema
 from protocols.schema_fields import declared_types
 
-__all__ = ["Doubt", "abbreviated", "coerce", "find_violation", "has_bytes", "in_json", "json_value", "named_files"]
+__all__ = ["Doubt", "coerce", "find_violation", "has_bytes", "in_json", "json_value", "named_files"]
 __all__ += ["request_validator_class", "unsendable_part", "violation"]
 
 _INTEGER = re.compile(r"[-+]?\d+")
@@ -42,20 +41,6 @@ _SOFT = frozenset(
 _SOFT |= {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf"}
 """Keywords that documents often have wrong; the service is the judge of them."""
 
-_LIMITS = {
-    "minimum": "must be at least {limit}, not {value}",
-    "maximum": "must be at most {limit}, not {value}",
-    "exclusiveMinimum": "must be more than {limit}, not {value}",
-    "exclusiveMaximum": "must be less than {limit}, not {value}",
-    "minLength": "must have at least {limit} characters, not {value}",
-    "maxLength": "must have at most {limit} characters, not {size}",
-    "minItems": "must have at least {limit} items, not {size}",
-    "maxItems": "must have at most {limit} items, not {size}",
-    "pattern": "must match the pattern {limit}, not {value}",
-    "const": "must be {limit}, not {value}",
-}
-"""What is said of a keyword with a limit."""
-_ARTICLES = {"integer": "an integer", "array": "a list", "object": "a dict", "boolean": "True or False", "null": "None"}
 _NO_DEFINITIONS: Mapping[str, Schema] = {}
 
 
@@ -278,29 +263,12 @@ def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]
         return None
     if error is None:
         return None
+    from protocols.calls.call_errors import violated_keyword
+
     where = subscripts(tuple(error.absolute_path))
-    text = f"{where + ' ' if where else ''}{_in_words(error)}"
+    text = f"{where + ' ' if where else ''}{violated_keyword(error)}"
     is_null = error.validator == "type" and error.instance is None  # documents forget to say what may be null
     return Doubt(text) if error.validator in _SOFT or is_null else text
-
-
-def _in_words(error: Any) -> str:
-    """The violation of one keyword."""
-    limit, value = error.validator_value, error.instance
-    if error.validator == "type":
-        names = [_ARTICLES.get(name, f"a {name}") for name in declared_types({"type": limit})]
-        return f"must be {' or '.join(names)}, not {abbreviated(value)}"
-    if error.validator == "enum":
-        listed = ", ".join(map(abbreviated, limit[:40])) + (", …" if len(limit) > 40 else "")
-        texts = [option for option in limit if isinstance(option, str)]
-        close = difflib.get_close_matches(value, texts, n=1) if isinstance(value, str) else []
-        return f"must be one of {listed}, not {abbreviated(value)}" + (f"; did you mean {close[0]!r}?" if close else "")
-    if form := _LIMITS.get(error.validator):
-        limit_text = limit if error.validator == "pattern" else abbreviated(limit)
-        return form.format(
-            limit=limit_text, value=abbreviated(value), size=len(value) if isinstance(value, Sized) else ""
-        )
-    return f"is not what the schema asks for: {error.message[:300]}"
 
 
 class _SchemaIdentity:
@@ -348,8 +316,3 @@ def _required_in_request(_: Any, required: Sequence[str], value: Any, schema: Sc
         hidden = described is None or (isinstance(described, Mapping) and described.get("readOnly") is True)
         if name not in value and not hidden:
             yield ValidationError(f"{name!r} is a required property")
-
-
-def abbreviated(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"

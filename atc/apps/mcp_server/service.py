@@ -22,7 +22,7 @@ from atc.fault import Attribution, Fault, Stage
 from atc.options import Options, check_text
 from atc.program.source import renamed
 from atc.solution import Standing
-from protocols.calls.binding import signature
+from protocols.calls.call_errors import signature
 from protocols.choice import choose
 from protocols.contracts.contract import Contract
 from protocols.documentation import documentation

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from protocols import Protocol, ToolError, load
-from protocols.calls.binding import bind, signature
+from protocols.calls.binding import bind
+from protocols.calls.call_errors import signature
 from protocols.calls.path_matching import match
 from protocols.calls.serialization import BoundCall
 from tests.protocols.documents.samples import sent_json

@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from protocols import ToolError, load
-from protocols.calls.binding import bind, signature
+from protocols.calls.binding import bind
+from protocols.calls.call_errors import signature
 from protocols.naming import argument_name, fold, tool_name
 from tests.protocols.documents.samples import INFO, answer_schema, document, properties, sent_json
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from protocols import load
-from protocols.calls.binding import signature
+from protocols.calls.call_errors import signature
 from protocols.model import Tool
 from tests.protocols.documents.samples import SAMPLES
 

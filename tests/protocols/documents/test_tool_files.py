@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from protocols import load
-from protocols.calls.binding import bind, signature
+from protocols.calls.binding import bind
+from protocols.calls.call_errors import signature
 from tests.protocols.documents.samples import answer_schema, properties
 
 

@@ -17,7 +17,8 @@ from uuid import UUID
 import pytest
 
 from protocols import Protocol, ToolError, UsageError
-from protocols.calls.binding import bind, signature
+from protocols.calls.binding import bind
+from protocols.calls.call_errors import signature
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.functions.host_function import ResultError
 from protocols.functions.values import NotJSONError, encode

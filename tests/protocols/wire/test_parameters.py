@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.assist.check import check
 from protocols import load
-from protocols.calls.binding import signature
+from protocols.calls.call_errors import signature
 from protocols.contracts.contract import Contract
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service

@@ -7,7 +7,7 @@ from dataclasses import replace
 from atc.assist.check.diagnostic import Diagnostic, Edit, Rule
 from atc.assist.check.diagnostics.subject import Subject, is_misspelled, listed
 from atc.assist.check.type_checker import CheckerReport
-from protocols.calls.binding import nearest_argument, signature
+from protocols.calls.call_errors import nearest_argument, signature
 
 __all__ = ["describe_argument"]
 
