@@ -26,9 +26,7 @@ from protocols.calls.serialization import (
     BoundCall,
     Pair,
     UnwritableError,
-    cookie_values,
     filled_path,
-    joined_value,
     query_pairs,
     wire_text,
 )
@@ -192,8 +190,12 @@ class _Binder:
                 if parameter.location == "query":
                     query += query_pairs(parameter, value)
                 elif parameter.location == "header":
+                    from protocols.calls.header_values import joined_value
+
                     headers[parameter.name] = joined_value(parameter, value)
                 elif parameter.location == "cookie":
+                    from protocols.calls.header_values import cookie_values
+
                     cookies |= cookie_values(parameter, value)
             except UnwritableError as error:
                 self.refuse(parameter, str(error))

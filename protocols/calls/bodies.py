@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote_plus
 from xml.etree import ElementTree
 
-from protocols.calls.serialization import Pair, UnwritableError, as_base64, refuse_separators, styled_pairs, wire_text
+from protocols.calls.header_values import refuse_separators
+from protocols.calls.serialization import Pair, UnwritableError, as_base64, styled_pairs, wire_text
 from protocols.media_types import concrete, family, parameter
 from protocols.model import SEPARATORS, Body, Encoding, Schema
 from protocols.schema_fields import declared_types
