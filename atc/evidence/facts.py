@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from atc.diagnosis.provenance import TracedRun, failed, lists_in, orders
 from atc.doors import doors, load
 from atc.evidence.answers import Finding, is_absence, is_unsupported, made_writes, name_of
-from atc.program.source import called_name, called_tool, calls_of, lines_of, nodes_of
+from atc.program.source import calls_of, lines_of, nodes_of
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.json_path import Step, subscripts
+from protocols.json_path import subscripts
 from protocols.text.words import NAMES, selects_page, words
 from sandbox.records import CallRecord, Run
 
 if TYPE_CHECKING:
-    from atc.program.def_use import DefUse
+    pass
 
 __all__ = ["facts", "first_page", "unread_lists"]
 
@@ -41,12 +41,6 @@ _PAGE_OBJECTS = frozenset({"metadata", "meta", "paging", "pagination", "page", "
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _MIN_PAGE = 20
 """Items of a page from which a limit is no choice of the question: nobody asks for the first 20."""
-_MIN_ORDERED = 3
-"""Different values from which an order is no accident."""
-_AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
-_RANKING = frozenset({"max", "min", "sum"})
-_REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
-_ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
 
 def first_page(traced: TracedRun) -> Finding | None:
@@ -59,44 +53,13 @@ def first_page(traced: TracedRun) -> Finding | None:
         if call.tool not in live_tools or orders(call):
             continue
         for path, extent in unread_lists(call, traced):
-            traversal = _ListTraversal(traced.tree, call, _list_length(call, path, traced))
-            taken = _taken_items(call, path, traced)  # of one alone: the program found what it looked for
-            if len(taken) == 1 and not traversal.is_ranked:
-                continue
-            if taken == {0} and _has_ordered_field(traced.value_at(call, path)):
-                continue
-            line = traversal.line
+            from atc.evidence.traversal import whole_traversal
+
+            line = whole_traversal(traced, call, path)
             if line is not None:
                 message = f"{name_of(call)} returned only a part of its list {subscripts(path)}: {extent}"
                 return Finding("FirstPage", message, line, call.index, path)
     return None
-
-
-def _taken_items(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> set[object]:
-    """The positions of the items that values were taken from."""
-    return {
-        source.path[len(path)]
-        for source in traced.used_sources
-        if source.call == call.index and source.how != "decided" and source.path[: len(path)] == path
-        if len(source.path) > len(path)
-    }
-
-
-def _has_ordered_field(items: object) -> bool:
-    """True for a list that comes in the order of one of its fields."""
-    if not (isinstance(items, list) and items and all(isinstance(item, dict) for item in items)):
-        return False
-    return any(_is_ordered([item.get(key) for item in items]) for key in items[0])
-
-
-def _is_ordered(values: list[object]) -> bool:
-    """True for numbers, or texts with a digit such as dates, that only rise or only fall."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    dates = all(isinstance(value, str) and value[:1].isdigit() for value in values)
-    if not (numbers or dates) or len(set(values)) < _MIN_ORDERED:
-        return False
-    rising = sorted(values)  # type: ignore[type-var]
-    return values in (rising, rising[::-1])
 
 
 def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -184,82 +147,6 @@ def _list_length(call: CallRecord, path: tuple[str, ...], traced: TracedRun) -> 
     return next((len(items) for place, items, _ in lists_in(traced.response(call)) if place == path), 0)
 
 
-class _ListTraversal:
-    """The traversal of a response's list by a program.
-
-    Args:
-        size: The number of items in the list; a longer slice asks for missing items.
-    """
-
-    def __init__(self, tree: ast.Module, call: CallRecord, size: int) -> None:
-        self._tree, self._call, self._list_length = tree, call, size
-        self._holding: set[str] = set()
-        for node in ast.walk(tree):
-            value = node.value if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else None
-            if value is not None and self._yields_list(value):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
-                self._holding |= {target.id for target in targets if isinstance(target, ast.Name)}
-
-    @property
-    def is_ranked(self) -> bool:
-        """True if the program takes the greatest or least of the whole list, or adds it up."""
-        calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call) and called_name(node) in _RANKING)
-        return any(self._yields_list(argument) for call in calls for argument in call.args)
-
-    @property
-    def line(self) -> int | None:
-        """The line that iterates over the whole list; None without one."""
-        for node in ast.walk(self._tree):
-            iterables: list[ast.expr] = []
-            if isinstance(node, (ast.For, ast.comprehension)):
-                iterables = [node.iter]
-            elif isinstance(node, ast.Call) and (
-                called_name(node) in _AGGREGATES or getattr(node.func, "attr", "") == "extend"
-            ):
-                iterables = node.args
-            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-                iterables = node.comparators
-            iterated = next((expression for expression in iterables if self._yields_list(expression)), None)
-            if iterated is not None:
-                return iterated.lineno
-        return None
-
-    def _yields_list(self, node: ast.expr) -> bool:
-        """True if an expression is the response of the call or a whole list of it, not one item or a part."""
-        if isinstance(node, ast.Name):
-            return node.id in self._holding
-        if isinstance(node, ast.Subscript):
-            return self._is_whole(node.slice) and self._yields_list(node.value)
-        if isinstance(node, ast.BoolOp):
-            return any(map(self._yields_list, node.values))
-        if isinstance(node, ast.BinOp):
-            return self._yields_list(node.left) or self._yields_list(node.right)
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            return any(self._yields_list(generator.iter) for generator in node.generators)
-        if not isinstance(node, ast.Call):
-            return False
-        if called_tool(node) == self._call.tool:
-            line = self._call.line
-            return line is None or line in lines_of(node)
-        if isinstance(node.func, ast.Name):
-            return node.func.id in _REORDERING and any(map(self._yields_list, node.args))
-        if not isinstance(node.func, ast.Attribute):
-            return False
-        if self._call.style == "requests" and node.func.attr in {"get", "request"} and node.lineno == self._call.line:
-            return True
-        is_get = node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant)
-        return bool(is_get or node.func.attr in _ACCESSORS) and self._yields_list(node.func.value)
-
-    def _is_whole(self, step: ast.expr) -> bool:
-        """True if a subscript leads to a list, or to all of one."""
-        if isinstance(step, ast.Constant):
-            return isinstance(step.value, str)
-        if not isinstance(step, ast.Slice):
-            return False
-        end = step.upper.value if isinstance(step.upper, ast.Constant) else step.upper
-        return end is None or (isinstance(end, int) and end > self._list_length)
-
-
 _NOT_FOUND = 404
 
 
@@ -270,8 +157,10 @@ def _no_good_call(traced: TracedRun) -> Finding | None:
     message = "the program printed an answer without any reply of the API"
     if not traced.run.calls:
         return Finding("NoCall", message)
+    from atc.evidence.failed_calls import described_failure
+
     call = traced.run.calls[-1]
-    return Finding.of_call("NoEvidence", f"{message}: {_describe_call(call)}", call)
+    return Finding.of_call("NoEvidence", f"{message}: {described_failure(call)}", call)
 
 
 def _no_evidence(traced: TracedRun) -> Finding | None:
@@ -288,13 +177,15 @@ def _failed_call(traced: TracedRun) -> Finding | None:
             continue
         if call.refused or (failed(call) and call.status is not None and call.status < 400):
             continue
-        described = _describe_call(call)
-        if failed(call) and _is_deliberate(call, traced):
+        from atc.evidence.failed_calls import described_failure, is_deliberate, is_error_printed, is_replaced
+
+        described = described_failure(call)
+        if failed(call) and is_deliberate(call, traced):
             continue
-        if any(source.call == call.index for source in traced.data_sources) or _is_error_printed(call, traced):
+        if any(source.call == call.index for source in traced.data_sources) or is_error_printed(call, traced):
             message = f"the program printed an error as its answer: {described}"
             return Finding.of_call("ErrorPrinted", message, call)
-        if failed(call) and not _is_replaced(call, traced):
+        if failed(call) and not is_replaced(call, traced):
             message = f"{described}, and the program went on without it"
             return Finding.of_call("ErrorSwallowed", message, call)
     return None
@@ -329,11 +220,6 @@ def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> boo
     return any(part.value == value for part in nodes_of(traced.tree, ast.Constant))  # the key of a KeyError
 
 
-def _describe_call(call: CallRecord) -> str:
-    name = call.tool or f"{call.method} {call.url}"
-    return (call.error or f"{name} was answered {call.status}")[:200]
-
-
 def _says_error(response: object) -> bool:
     """True if a response with a good status reports an error."""
     if not isinstance(response, dict):
@@ -343,68 +229,8 @@ def _says_error(response: object) -> bool:
     return bool(response.get("error") or response.get("errors")) and len(response) <= 3
 
 
-def _is_error_printed(call: CallRecord, traced: TracedRun) -> bool:
-    """True if the output holds the text of an error."""
-    response = traced.response(call)
-    texts = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
-    parts = [*texts, *((call.error or "").split(" \u2014 ")[1:])]
-    return any(len(part) > 8 and part[:80] in traced.run.stdout for part in parts)
-
-
-def _is_deliberate(call: CallRecord, traced: TracedRun) -> bool:
-    """True if a handler deals with the failure.
-
-    It looks for a 404 or prints the answer to one; or other calls gave the answer, and a handler for errors of tools
-    looks at the status or body of the error, returns something in its place, or goes on to the next of several.
-    """
-    if is_absence(traced.tree, call):
-        return True
-    others = any(good.index != call.index for good in traced.live_calls)
-    for attempt in nodes_of(traced.tree, ast.Try):
-        for handler in attempt.handlers if _covers(attempt.body, call.line) else ():
-            if call.status == _NOT_FOUND and not call.writes and any(calls_of(handler, {"print"})):
-                return True
-            types = {name.id for name in nodes_of(handler.type, ast.Name)} if handler.type is not None else set()
-            if others and "ToolError" in types and _deals_with(handler):
-                return True
-    return False
-
-
-def _deals_with(handler: ast.ExceptHandler) -> bool:
-    looks = any(
-        isinstance(node.value, ast.Name) and node.value.id == handler.name for node in nodes_of(handler, ast.Attribute)
-    )
-    return looks or any(isinstance(node, (ast.Return, ast.Continue)) for node in ast.walk(handler))
-
-
-def _is_replaced(call: CallRecord, traced: TracedRun) -> bool:
-    """True if a later call replaced a failed one.
-
-    That is the same tool with arguments of the program's own, or a call in the error handler that the answer rests on.
-    """
-    later = [later_call for later_call in traced.good_calls if later_call.index > call.index]
-    own = not any(sources for _, _, sources in traced.arguments(call))
-    if any(later_call.tool == call.tool and (own or later_call.arguments == call.arguments) for later_call in later):
-        return True
-    used = {source.call for source in traced.data_sources}
-    return any(
-        _covers(handler.body, later_call.line)
-        for attempt in nodes_of(traced.tree, ast.Try)
-        if _covers(attempt.body, call.line)
-        for handler in attempt.handlers
-        for later_call in later
-        if later_call.index in used or later_call.writes
-    )
-
-
-def _covers(body: list[ast.stmt], line: int | None) -> bool:
-    return line is not None and any(line in lines_of(node) for node in body)
-
-
 _EMPTY_VALUES = frozenset({"", "None", "[]", "{}", "()", "set()", "nan", "''"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_MAX_FIELDS = 14
-"""Fields that are listed in place of one that is missing."""
 _MAX_ARGUMENTS = 120
 """Characters of arguments or output in a message."""
 
@@ -446,68 +272,9 @@ def _empty_selection(traced: TracedRun) -> Finding | None:
     """
     if made_writes(traced.run) or traced.shows_data or any(map(float, _NUMBER.findall(traced.run.stdout))):
         return None
-    from atc.program.def_use import def_use
+    from atc.evidence.empty_selections import missed_by_spelling
 
-    flow = def_use(traced.program)
-    return None if flow is None else _missing_field(flow, traced) or _other_spelling(flow, traced)
-
-
-def _missing_field(flow: DefUse, traced: TracedRun) -> Finding | None:
-    """A field is read with a default, and no object that it is read from has the field."""
-    for node in nodes_of(flow.tree, ast.Call):
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args):
-            continue
-        key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-        if not isinstance(key, str) or "/" in key:  # the path of a request
-            continue
-        objects = [value for value in _values_of(node.func.value, flow, traced) if isinstance(value, dict) and value]
-        if objects and not any(key in value for value in objects):
-            listed = ", ".join(list(objects[0])[:_MAX_FIELDS])
-            message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {listed}"
-            return Finding("EmptyForNegative", message, node.lineno)
-    return None
-
-
-def _other_spelling(flow: DefUse, traced: TracedRun) -> Finding | None:
-    """A comparison with a text that the values compared have in another case, punctuation or plural."""
-    for node in nodes_of(flow.tree, ast.Compare):
-        if not isinstance(node.ops[0], ast.Eq | ast.In):
-            continue
-        for side, opposite in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            constant = flow.constant(side)
-            values = list(_values_of(opposite, flow, traced)) if isinstance(constant, str) and constant else []
-            alike = next((value for value in values if _bare(value) == _bare(constant)), None)
-            if constant not in values and alike is not None:
-                message = f"line {node.lineno} compares with {constant!r}, and the reply says {alike!r}"
-                return Finding("EmptyForNegative", message, node.lineno)
-    return None
-
-
-def _bare(value: object) -> str:
-    """A value as text without what two spellings differ in."""
-    return re.sub(r"[\W_]+", "", str(value)).casefold().rstrip("s")
-
-
-def _values_of(node: ast.expr, flow: DefUse, traced: TracedRun) -> Iterator[object]:
-    """What an expression may have been in the run: the values in responses that it is taken from."""
-    by_tool: dict[str, list[CallRecord]] = {}
-    for call in traced.good_calls:
-        by_tool.setdefault(call.tool or "", []).append(call)
-    for origin in flow.origins(node, lambda call: called_tool(call) in by_tool):
-        for call in by_tool[called_tool(origin.call)]:
-            if call.line == origin.call.lineno:
-                yield from _at(traced.response(call), origin.path)
-
-
-def _at(value: object, path: tuple[Step, ...]) -> Iterator[object]:
-    """The values at a path in which 0 stands for any item of a list."""
-    if not path:
-        yield value
-    elif isinstance(value, list) and isinstance(path[0], int):
-        for item in value:
-            yield from _at(item, path[1:])
-    elif isinstance(value, dict) and path[0] in value:
-        yield from _at(value[path[0]], path[1:])
+    return missed_by_spelling(traced)
 
 
 def _dead_call(traced: TracedRun) -> Finding | None:
