@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 from atc.events import Event, EventSink
 from atc.help import open_help
 from atc.knowledge import Knowledge
-from atc.models import Model, checked_model, open_model
+from atc.models import AnyModel, Model
+from atc.models.base import as_model
 from atc.options import AgentArguments, Options, check_text, spoken, takes
 from atc.prompting import Offer
 from atc.query import Query
@@ -58,7 +59,7 @@ class Agent:
     def __init__(self, arguments: AgentArguments) -> None:
         options = arguments.options()
         check_options(options)
-        self._model = checked_model(options.model)
+        self._model = _checked(options.model)
         options = replace(options, model=self._model)
         protocol = _gathered(arguments.tools, options)
         from protocols.calls.auth import credential, header_of
@@ -157,6 +158,8 @@ class Agent:
             return self._model
         with self._opening:
             if self._opened is None:
+                from atc.models import open_model
+
                 options = self.settings.options
                 self._opened = open_model(self._model, seed=options.seed, keep=True, silence=options.silence)
                 self._closing.callback(self._opened.close)
@@ -452,3 +455,12 @@ def _gathered(tools: Any, options: Options) -> Protocol:
     from protocols.gathering import gather
 
     return gather(tools, options.auth, options.base_url)
+
+
+def _checked(model: str | AnyModel | None) -> str | Model | None:
+    """As atc.models.checked_model."""
+    if model is not None and not isinstance(model, str):
+        return as_model(model)
+    from atc.models import checked_model
+
+    return checked_model(model)

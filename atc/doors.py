@@ -5,7 +5,7 @@ A mode, an engine, a help or a command is an entry point, which is loaded at its
 `pyproject.toml` lists ours; a package of somebody else lists its own in the same groups:
 
 atc.modes     a Mode (`atc.modes`)
-atc.engines   a function that opens a model by the rest of its name (`atc.models`)
+atc.engines   a function that opens a model by the rest of its name (`atc.models.opening`)
 atc.help      a class of help for a model (`atc.help`)
 atc.commands  a click command
 atc.facts     a fact about a run (`atc.evidence.facts`)

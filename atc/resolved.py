@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 from atc.costs import QuestionLimits
 from atc.help import check_parts
-from atc.models import default_model
 from atc.models.base import AnyModel, checked_silence
 from atc.modes import Mode, open_mode, parse
 from atc.options import Options, SearchSettings, WritesPolicy
@@ -76,7 +75,7 @@ class Resolved:
         A short one makes a model small whose profile nothing else declares.
         """
         options, profile = self.options, self.profile
-        undeclared = options.profile is None and profile_of(options.model or default_model()) is not SMALL
+        undeclared = options.profile is None and profile_of(_model(options.model)) is not SMALL
         if undeclared and context is not None and context < SMALL_CONTEXT and not profile.help:
             profile = without(SMALL, options.ablate)
         return replace(self, profile=profile.within(context))
@@ -157,7 +156,7 @@ def resolve(protocol: Protocol, options: Options) -> Resolved:
     mode = open_mode(name)
     profile = options.profile
     if not isinstance(profile, Profile):
-        profile = open_profile(profile) if profile is not None else profile_of(options.model or default_model())
+        profile = open_profile(profile) if profile is not None else profile_of(_model(options.model))
     profile = without(profile, options.ablate)
     check_parts(profile)
     reflections = profile.reflections if options.max_reflections is None else options.max_reflections
@@ -223,11 +222,20 @@ def _limits(options: Options, single_calls: bool) -> Limits:
 
 def model_name(model: str | AnyModel | None) -> str:
     """The name of a model; that of the default for None, and empty for an object without one."""
-    if model is None or isinstance(model, str):
-        name = model or default_model()
+    name = _model(model)
+    if isinstance(name, str):
         if "+" not in name:
             return name
         from atc.engines.names import identity
 
         return identity(name)
     return getattr(model, "name", "")
+
+
+def _model(model: str | AnyModel | None) -> str | AnyModel:
+    """A model, or the name of the default one."""
+    if model is not None and model != "":
+        return model
+    from atc.models import default_model
+
+    return default_model()
