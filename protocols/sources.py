@@ -64,7 +64,7 @@ def load(
     from protocols.documents import loader
 
     if text.startswith(("http://", "https://")):
-        from protocols.calls.auth import document_sign_in
+        from protocols.calls.document_sign_in import document_sign_in
 
         return loader.load(text, document_sign_in(text, auth, base_url if isinstance(base_url, str) else ""))
     return loader.load(source)
