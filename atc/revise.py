@@ -22,7 +22,7 @@ from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
 from atc.modes import Mode
 from atc.program.source import extract, note_beside, renamed, without_fence
-from atc.prompting import PREFILL, Offer, conversation, fill, requests_tools
+from atc.prompting import PREFILL, Offer, fill, requests_tools
 from atc.query import Query
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
@@ -247,14 +247,22 @@ class _Loop:
         session, attempts = self.session, self.session.attempts
         session.emit(ModelWaiting(session.number))
         messages = session.help.next_prompt(self.query, self.offer, attempts) if attempts else None
-        program, cut_at, usage = self.ask(messages or conversation(self.offer, attempts, naive=self.naive))
+        program, cut_at, usage = self.ask(messages or self.conversation())
         if not program and cut_at is None and (names := self.offer.requested(self.text)):
             self.offer = self.offer.showing(names)
-            program, cut_at, further = self.ask(conversation(self.offer, attempts, naive=self.naive))
+            program, cut_at, further = self.ask(self.conversation())
             usage += further
         if program:
             session.wrote(program, usage)
         return program, cut_at
+
+    def conversation(self) -> list[Message]:
+        """The first prompt, with the attempts of this try behind it."""
+        if not self.session.attempts:
+            return self.offer.messages()
+        from atc.prompting.conversation import conversation
+
+        return conversation(self.offer, self.session.attempts, naive=self.naive)
 
     def ask(self, messages: Sequence[Message]) -> tuple[str, int | None, Usage]:
         """One program, the tokens at which it was cut, if it was, and what it cost.

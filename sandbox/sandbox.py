@@ -11,7 +11,6 @@ import contextlib
 import functools
 import marshal
 import random
-import re
 import select
 import signal
 import socket
@@ -24,7 +23,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import APIError, ProgramRefused, UsageError
-from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress import Writes
@@ -33,7 +31,6 @@ from sandbox.egress.bind import Doubts
 from sandbox.egress.broker import Broker
 from sandbox.egress.decide import ledger_of
 from sandbox.egress.egress_rules import BaseURL, origin
-from sandbox.egress.record import limit_text
 from sandbox.egress.stages import LimitExceeded, charset_of
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
@@ -62,8 +59,6 @@ CONFIRMATION_LIMIT = 24 * 3600.0
 """Seconds that a run may wait for somebody to confirm its writes."""
 
 PARALLEL_CALLS = 8
-SNIPPET = 3
-"""Lines shown before and after the failing one."""
 
 
 class Sandbox:
@@ -203,13 +198,10 @@ class Sandbox:
         limits = self._limits if calls is None else replace(self._limits, calls=min(calls, self._limits.calls))
         try:
             code = compile_program(program)
-        except ProgramRefused as error:
-            fault = ProgramError("ProgramRefused", str(error), error.line, snippet(program, error.line), (error.line,))
-            return _run_not_started("refused", fault, started)
-        except SyntaxError as error:
-            message = error.msg if isinstance(error.msg, str) else str(error)
-            fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
-            return _run_not_started("error", fault, started)
+        except (ProgramRefused, SyntaxError) as error:
+            from sandbox.failures import run_not_started
+
+            return run_not_started(program, error, time.monotonic() - started)
         ledger = ledger_of(self._writes)
         self.doubts.begin_run(again=ledger is not None and ledger.phase == "execute")
         attempt = self._journal.attempt(program) if self._journal is not None else None
@@ -465,24 +457,33 @@ class _Execution:
         end = self._end or ExitFrame()
         stdout, stderr = (text.decode("utf-8", "replace") for text in self._printed_texts.values())
         limit = self._limit or end.limit or (None if self._end is not None else self._limit_of(status, use))
-        fault: ProgramError | None = None
+        failure: Failure | None = None
         outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
         exit_status = 0
         if interrupted:
             outcome = "interrupted"
         elif limit is not None:
+            from sandbox.failures import limit_text
+
             outcome = "limit"
             line = self._limit_line
             trace = end.trace or ((line,) if line is not None else ())
-            fault = self._fault(Failure("LimitReached", limit_text(limit, self._limits, self._broker.calls), trace))
+            failure = Failure("LimitReached", limit_text(limit, self._limits, self._broker.calls), trace)
         elif self._end is None:
             outcome, exit_status = "error", 1
             signalled = signal.Signals(-status).name if status < 0 else f"exit status {status}"
             text = f"the program's process ended by itself ({signalled})"
-            fault = self._fault(Failure("RuntimeError", text))
+            failure = Failure("RuntimeError", text)
         elif end.failure is not None:
             outcome, exit_status = "error", end.exit_status
-            fault = self._fault(end.failure)
+            failure = end.failure
+        fault: ProgramError | None = None
+        if failure is not None:
+            from sandbox.failures import program_error
+
+            fault = program_error(
+                failure, self._program, self._broker.calls, self._settings["tools"], self._broker.protocol
+            )
         resources = Resources(
             wall=round(time.monotonic() - self._started, 4),
             cpu=end.cpu or (round(use.cpu, 4) if use else 0.0),
@@ -501,22 +502,6 @@ class _Execution:
             return "wall"
         return None
 
-    def _fault(self, failure: Failure) -> ProgramError:
-        line = failure.trace[-1] if failure.trace else None
-        message = failure.message
-        if failure.name is not None:
-            message += _suggestion(failure.name, self._settings["tools"], self._broker.protocol)
-        record = next((call for call in self._broker.calls if call.index == failure.call), None)
-        return ProgramError(
-            type=failure.type,
-            message=message,
-            line=line,
-            snippet=snippet(self._program, line),
-            trace=failure.trace,
-            call=record.index if record else None,
-            tool=record.tool if record else None,
-        )
-
 
 def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) -> dict[str, object]:
     """The functions of a program with the tool that each calls, and its value classes with their fields."""
@@ -529,33 +514,6 @@ def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) 
         "tools": offered | {name: name for name in protocol.left_out_names},  # the broker says why it refuses these
         "values": {name: (kind.is_tuple, kind.description()) for name, kind in made.items()},
     }
-
-
-def snippet(program: str, line: int | None) -> str:
-    """The lines around `line` (from 1) with their numbers, the line itself marked; empty if it is not known."""
-    lines = re.split(r"\r\n?|\n", program.rstrip("\r\n"))
-    if line is None or not 1 <= line <= len(lines):
-        return ""
-    numbers = range(max(1, line - SNIPPET), min(len(lines), line + SNIPPET) + 1)
-    width = len(str(numbers[-1]))
-    return "\n".join(f"{'-->' if n == line else '   '} {n:>{width}} {lines[n - 1]}".rstrip() for n in numbers)
-
-
-def _suggestion(name: str, tools: Any, protocol: Protocol | None) -> str:
-    """Why the tool of a name was left out, or `; did you mean …?` for one with the words of a tool, in any order."""
-    if protocol is not None and (why := protocol.why_left_out(name)) is not None:
-        return f": {why}"
-    best = max(
-        (tool for tool in tools if protocol is None or tool in protocol),
-        key=lambda tool: name_similarity(name, tool),
-        default=None,
-    )
-    return f"; did you mean {best}?" if best is not None and name_similarity(name, best) >= 0.7 else ""
-
-
-def _run_not_started(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:
-    wall = round(time.monotonic() - started, 4)
-    return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
 
 
 def _layers(reported: Any) -> tuple[Layer, ...]:

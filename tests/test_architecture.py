@@ -25,7 +25,7 @@ _LAYERS = {
         gathering choice dataflow contracts documentation render simulator.demand simulator.analysis
         simulator.world simulator.http simulator samples
     """,
-    "sandbox": "system records body_store body_forms language child pool provenance journal egress sandbox",
+    "sandbox": "system records body_store body_forms language child pool provenance journal failures egress sandbox",
     "atc": """
         doors fault files answer_type models engines price_file costs query profile program diagnosis evidence
         retrieval knowledge search_tree solution solution_file events background hooks prompting help

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.program.source import called
-from atc.prompting import Offer, blamed_tool, cut, described, example_turns, fill, seen_attempts
+from atc.prompting import Offer, example_turns, fill
+from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
 from atc.solution import Attempt
 from protocols.quoting import estimate, one_line
 from protocols.render import render

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from atc.diagnosis.provenance import MissingValue, evidence, lookup, traced_arguments
+from atc.diagnosis.operands import evidence
+from atc.diagnosis.provenance import MissingValue, lookup, traced_arguments
 from atc.fault import Attribution, Fault
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import subscripts

@@ -20,18 +20,16 @@ from typing import Literal
 from atc.program.source import parsed
 from atc.query import Query
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.json_path import Step, leaves, readable_path
+from protocols.json_path import Step, leaves
 from protocols.model import Tool
-from protocols.quoting import one_line
 from protocols.text.words import words
 from sandbox.body_store import LargeBody
-from sandbox.records import CallRecord, ProgramError, Run, Source
+from sandbox.records import CallRecord, Run, Source
 
 __all__ = [
     "ArgumentFlow",
     "MissingValue",
     "TracedRun",
-    "evidence",
     "failed",
     "flows",
     "lists_in",
@@ -39,10 +37,6 @@ __all__ = [
     "orders",
     "traced_arguments",
 ]
-
-_KEYS = 14
-_MAX_KEY = 80
-"""Characters of a key of a reply; a longer one is no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,54 +81,6 @@ def lookup(response: object, path: Sequence[str | int]) -> object:
         except (KeyError, IndexError, TypeError):
             return MissingValue(value, step)
     return value
-
-
-def evidence(run: Run) -> tuple[str, ...]:
-    """Facts about the operands of the failing operation, nearest first.
-
-    `GET_credits → crew[3] has no 'department'; its keys are …`. Empty when no response was involved, or unknown.
-    """
-    if run.provenance is None or run.error is None:
-        return ()
-    facts = (_fact(run.calls[source.call], source, run.error) for source in run.provenance.fault)
-    return tuple(dict.fromkeys(facts))
-
-
-def _fact(call: CallRecord, source: Source, error: ProgramError) -> str:
-    if call.status is None or call.status >= 400:
-        return f"{call.tool or call.url} was not answered with data: {call.error}"
-    name = call.tool or f"{call.method} {call.url}"
-    value = lookup(call.response, source.path)
-    if isinstance(value, MissingValue):
-        path = source.path
-        while path and isinstance(lookup(call.response, path), MissingValue):
-            path = path[:-1]
-        return f"{name} → {readable_path(path)} has no {value.step!r}; {_described_keys(value.parent)}"
-    where = f"{name} → {readable_path(source.path)}"
-    if error.type == "KeyError" and isinstance(value, dict) and (key := error.message.strip("'\"")) not in value:
-        return f"{where} has no {key!r}; {_described_keys(value)}"
-    return f"{where} is {_described(value)}"
-
-
-def _described_keys(value: object) -> str:
-    return f"its keys are {_listed_keys(value) or 'none'}" if isinstance(value, dict) else f"it is {_described(value)}"
-
-
-def _listed_keys(value: dict[str, object]) -> str:
-    return ", ".join(one_line(str(key), _MAX_KEY) for key in list(value)[:_KEYS])
-
-
-def _described(value: object) -> str:
-    match value:
-        case dict() | list() if not value:
-            return f"an empty {'object' if isinstance(value, dict) else 'list'}"
-        case dict():
-            return f"an object with the keys {_listed_keys(value)}"
-        case list():
-            return f"a list of {len(value)} items"
-        case str():
-            return f"the text {value[:60]!r}" + "…" * (len(value) > 60)
-    return repr(value)
 
 
 def traced_arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[str, object, tuple[Source, ...]]]:

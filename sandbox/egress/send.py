@@ -156,7 +156,7 @@ class Sender:
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
             if error.kind == "ReadTimeout" and seconds == longest:
-                from sandbox.egress.record import longer_call_option
+                from sandbox.failures import longer_call_option
 
                 text = f"{error}; {longer_call_option(self._allowance.limits)} allows more"
                 raise NoAnswerError(error.kind, text, error.may_have_left) from None

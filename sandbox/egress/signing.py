@@ -8,15 +8,13 @@ sign all of a request see it as it leaves.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from email.message import Message
 from functools import lru_cache
-from http.cookiejar import CookieJar
 from http.cookies import SimpleCookie
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import unquote_plus
 
 from protocols.calls.credentials import APIKey, Credential, RequestToSign
 from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
@@ -27,6 +25,8 @@ from sandbox.records import cut
 
 if TYPE_CHECKING:
     import requests
+
+    from sandbox.egress.cookies import RunCookies
 
 __all__ = ["Signer", "overrides_method", "with_defaults", "without_overrides"]
 
@@ -41,57 +41,8 @@ _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip,
 _NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
 """Characters that no name of a cookie contains."""
 
-_COOKIE_LENGTH = 4096
-_MOST_COOKIES = 50
-"""Characters of a cookie, and cookies of an API, that are kept: what RFC 6265 asks of a browser."""
-
-_DOMAIN = re.compile(r"(?i);\s*domain\s*=\s*\.?([^;]*)")
-
 _PLAIN_COOKIE = re.compile(r"[^\x00-\x20\x7f\",;\\]*")
 _QUOTED_COOKIE = re.compile(r'"[^\x00-\x1f\x7f";\\]*"')
-
-
-class RunCookies:
-    """The cookies that services set, by namespace of an API, such that a login by one call counts for the later ones.
-
-    Each API has its own jar of the standard library, which knows what a domain, a path and an age mean (RFC 6265).
-    All methods may be used from several threads.
-    """
-
-    def __init__(self) -> None:
-        self._jars: dict[str, CookieJar] = {}
-
-    def has(self, namespace: str) -> bool:
-        """True if the API has set a cookie."""
-        return namespace in self._jars
-
-    def keep(self, namespace: str, url: str, lines: Sequence[str]) -> None:
-        """Take the cookies in the `Set-Cookie` headers of a reply from a URL."""
-        from requests.cookies import MockRequest, MockResponse
-
-        jar = self._jars.setdefault(namespace, CookieJar())
-        host = urlsplit(url).hostname
-        for line in lines:
-            if len(line) > _COOKIE_LENGTH or not line.isprintable():
-                continue
-            # The jar takes no domain without a dot, not even the service's own: `localhost`.
-            own = _DOMAIN.sub(lambda domain: "" if domain[1].strip().lower() == host else domain[0], line)
-            message = Message()
-            message["Set-Cookie"] = own
-            asked: object = MockRequest(SimpleNamespace(url=url, headers={}))
-            for cookie in jar.make_cookies(MockResponse(message), asked):  # type: ignore[arg-type]
-                others = {(other.domain, other.path, other.name) for other in jar}
-                if len(others | {(cookie.domain, cookie.path, cookie.name)}) <= _MOST_COOKIES:
-                    jar.set_cookie_if_ok(cookie, asked)  # type: ignore[arg-type]
-
-    def pairs(self, namespace: str, url: str) -> list[tuple[str, str]]:
-        """Names of the cookies that a request to a URL carries, each with the text of its cookie."""
-        from requests.cookies import get_cookie_header
-
-        if not self.has(namespace):
-            return []
-        text: str = get_cookie_header(self._jars[namespace], SimpleNamespace(url=url, headers={})) or ""  # type: ignore[no-untyped-call]
-        return [(part.partition("=")[0], part) for part in text.split("; ") if part]
 
 
 class Signer:
@@ -101,11 +52,22 @@ class Signer:
         self, credentials: Sequence[Credential], protocol: Protocol | None, warn: Callable[[str], None]
     ) -> None:
         self.credentials = tuple(credentials)
-        self.cookies = RunCookies()
+        self._lock = threading.Lock()
+        self._cookies: RunCookies | None = None
         self._has_protocol = protocol is not None
         self._schemes = protocol.security_schemes if protocol is not None else ()
         self._with_security = {tool.namespace for tool in protocol.tools if tool.security} if protocol else set()
         self._warn = warn
+
+    @property
+    def cookies(self) -> RunCookies:
+        """The cookies that services set; most set none."""
+        with self._lock:
+            if self._cookies is None:
+                from sandbox.egress.cookies import RunCookies
+
+                self._cookies = RunCookies()
+            return self._cookies
 
     def sign(self, target: CallTarget, planned: PlannedRequest, signed: bool = True) -> requests.PreparedRequest:
         """The request as it goes out, with the cookies that the API has set; without credentials if not `signed`.
@@ -128,8 +90,8 @@ class Signer:
         prepared.prepare_url(join_url(target.base + planned.path, planned.query if unchanged else query), None)
         prepared.prepare_headers(with_defaults(headers, _DEFAULT_HEADERS))
         texts = [f"{name}={_cookie(value)}" for name, value in cookies.items()]
-        if target.tool is not None:
-            was_set = self.cookies.pairs(target.tool.namespace, str(prepared.url))
+        if target.tool is not None and self._cookies is not None:
+            was_set = self._cookies.pairs(target.tool.namespace, str(prepared.url))
             texts += [text for name, text in was_set if name not in cookies]
         if texts:
             prepared.headers["Cookie"] = "; ".join(texts)

@@ -263,7 +263,7 @@ def _pass_on(stream: str, text: str) -> None:
 
 def _message(run: Run, name: str) -> str:
     """Why the program did not end well, with the place in it and what its data was; empty if it did."""
-    from atc.diagnosis.provenance import evidence
+    from atc.diagnosis.operands import evidence
 
     if run.outcome == "ok":
         return ""

@@ -13,7 +13,7 @@ from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import DoubtfulCall
 from protocols.text.words import stem, words
-from sandbox.sandbox import snippet
+from sandbox.failures import snippet
 
 __all__ = ["Precheck", "fault_of", "further_problems"]
 

@@ -12,7 +12,7 @@ from atc import Agent
 from atc.assist.check import check
 from atc.fault import Fault
 from atc.profile import LARGE
-from atc.prompting import described
+from atc.prompting.conversation import described
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.samples import sample
