@@ -6,16 +6,11 @@ Nothing is sent here, and what cannot be bound never is: the program is told why
 
 from __future__ import annotations
 
-import contextlib
-import json
-import math
 import re
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
-from urllib.parse import parse_qsl
 
 from protocols.calls.binding import bind
 from protocols.calls.serialization import BoundCall
@@ -24,14 +19,12 @@ from protocols.functions import plain
 from protocols.media_types import media_kind
 from protocols.model import Parameter, Protocol, Tool
 from sandbox.body_forms import described_bytes
-from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, UnreachableError, has_parent_step
 from sandbox.egress.record import CallContext
 from sandbox.egress.signing import overrides_method, without_overrides
-from sandbox.egress.stages import FORM, Begun, Bound, PlannedRequest, QueryPairs, header, join_url
+from sandbox.egress.stages import Begun, Bound, PlannedRequest, QueryPairs, join_url
 
-__all__ = ["Binder", "Doubts", "Unbound", "body_value", "grouped", "idempotency_header"]
-__all__ += ["json_value", "media_type", "unique_names"]
+__all__ = ["Binder", "Doubts", "Unbound", "idempotency_header"]
 
 ARGUMENTS_LIMIT = 1000
 NAME_LIMIT = 500
@@ -207,59 +200,6 @@ def _accept(tool: Tool) -> str:
         return "application/json, */*;q=0.5"
     first = media_kind(ranges[0])
     return ", ".join([*(text if media_kind(text) == first else f"{text};q=0.8" for text in ranges), "*/*;q=0.1"])
-
-
-# What a request says
-
-
-def body_value(planned: PlannedRequest) -> object:
-    """The body of a request: a form or JSON by value, anything else and all that is large by its beginning."""
-    content = planned.body or b""
-    if content and len(content) <= MEMORY_LIMIT:
-        if (header(planned.headers, "content-type") or "").partition(";")[0].strip().lower() == FORM:
-            return grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
-        with contextlib.suppress(ValueError, RecursionError):
-            return json_value(content)
-    text = beginning(content)
-    return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
-
-
-def media_type(content_type: str) -> str:
-    """A media type with its parameters, but for the encoding that all take anyway."""
-    kind, *parameters = (part.strip() for part in content_type.split(";"))
-    return "; ".join([kind.lower(), *(text for text in parameters if text.lower() not in ("", "charset=utf-8"))])
-
-
-def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
-    """Pairs by name; a repeated name has all its values."""
-    values: dict[str, list[str]] = {}
-    for name, value in pairs:
-        values.setdefault(name, []).append(value)
-    return {name: texts if len(texts) > 1 else texts[0] for name, texts in values.items()}
-
-
-def json_value(content: bytes) -> Any:
-    """What a JSON body says to any service. Raises: ValueError: Services may differ on it; RecursionError."""
-    return json.loads(content.decode(), object_pairs_hook=unique_names, parse_float=_exact, parse_constant=_exact)
-
-
-def _exact(text: str) -> float:
-    """A number with a fraction. Raises: ValueError: It has no bounds, or more digits than all services keep."""
-    number = float(text)
-    try:
-        is_same = math.isfinite(number) and Decimal(text) == Decimal(repr(number))
-    except InvalidOperation:  # an exponent of 20 digits
-        is_same = False
-    if not is_same:
-        raise ValueError(text)
-    return number
-
-
-def unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object. Raises: ValueError: A name is in it twice, and services differ on which one counts."""
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name is given twice")
-    return dict(pairs)
 
 
 def idempotency_header(tool: Tool | None) -> Parameter | None:

@@ -21,7 +21,7 @@ from sandbox.egress.answer import BrokerReply, answer, replayed
 from sandbox.egress.bind import Binder, Doubts, Unbound
 from sandbox.egress.decide import CallPolicy, ledger_of
 from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
-from sandbox.egress.network import Network, proxy_credentials
+from sandbox.egress.network import Network, names_proxy
 from sandbox.egress.record import Allowance, CallContext, CallRecorder, Redaction
 from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
@@ -68,7 +68,7 @@ class Broker:
         self.protocol = protocol
         self._writes = writes
         self._journal = journal
-        redactor = Redaction((*credentials, *proxy_credentials()))
+        redactor = Redaction((*credentials, *_proxy_credentials()))
         self._recorder = CallRecorder(Allowance(limits or Limits(), deadline), redactor, on_call, on_begin)
         signer = Signer(credentials, protocol, self._recorder.warn)
         self._context = CallContext(EgressRules(protocol, base_url, allow), signer, redactor, self._recorder)
@@ -228,3 +228,12 @@ class Broker:
                 ledger = ledger_of(self._writes)
                 self._simulated = SimulatedWrites(self.protocol, self._recorder, ledger.demands if ledger else ())
         return self._simulated.answer(bound, bound.target.tool)
+
+
+def _proxy_credentials() -> tuple[Credential, ...]:
+    """What signs in at the proxies of the environment, for redaction."""
+    if not names_proxy():
+        return ()
+    from sandbox.egress.proxies import proxy_credentials
+
+    return proxy_credentials()

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, unquote
 from sandbox.body_store import MEMORY_LIMIT
 from sandbox.egress import Writes
 from sandbox.egress.answer import BrokerReply, to_saved
-from sandbox.egress.bind import idempotency_header, json_value, media_type
+from sandbox.egress.bind import idempotency_header
 from sandbox.egress.egress_rules import CallTarget
 from sandbox.egress.record import CallContext
 from sandbox.egress.stages import FORM, Bound, Decided, PlannedRequest, QueryPairs, header
@@ -272,7 +272,7 @@ def _fingerprint(target: CallTarget, planned: PlannedRequest, hidden: Collection
         hidden: Places of credentials: ("header", "query" or "cookie", name in lower case).
     """
     headers = {name.lower(): value for name, value in planned.headers.items()}
-    kind, _, parameters = media_type(headers.get("content-type", "")).partition("; ")
+    kind, parameters = _kind(headers.get("content-type", ""))
     skipped = {name for place, name in hidden if place == "header"} | _OURS
     if any(wide in headers.get("accept", "") for wide in ("json", "*/*")):  # what is asked for where nobody says
         skipped |= {"accept"}
@@ -296,6 +296,16 @@ def _fingerprint(target: CallTarget, planned: PlannedRequest, hidden: Collection
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def _kind(content_type: str) -> tuple[str, str]:
+    """A media type, and its parameters."""
+    if not content_type:
+        return "", ""
+    from sandbox.egress.request_values import media_type
+
+    kind, _, parameters = media_type(content_type).partition("; ")
+    return kind, parameters
+
+
 def _content(body: bytes | None, kind: str) -> list[object]:
     """A body in a form of its own: JSON and forms by what they say, all others (and large ones) by their bytes."""
     if not body:
@@ -304,6 +314,8 @@ def _content(body: bytes | None, kind: str) -> list[object]:
         if kind == FORM:
             pairs = parse_qsl(body.decode("utf-8", _ANY_BYTES), keep_blank_values=True, errors=_ANY_BYTES)
             return ["form", sorted(pairs, key=lambda pair: pair[0])]
+        from sandbox.egress.request_values import json_value
+
         try:
             return ["json", json_value(body)]
         except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""The way to a host: the addresses that its name may lead to, the proxy on the way, the certificates of the user.
+"""The way to a host: the addresses that its name may lead to, and the certificates of the user.
 
 A document may name a public host whose name leads to this machine, to the network around it, or to the metadata
 service of a cloud; or a name may lead somewhere else at the second question. Both would turn the broker into a way
 into networks that the user never meant. So names are resolved once in a run, and not into private networks that nobody
-named. Proxies are those of the environment, HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as `requests` reads them.
+named. Proxies are in sandbox.egress.proxies, and certificate files are read in sandbox.egress.certificates.
 """
 
 from __future__ import annotations
@@ -14,25 +14,22 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
-
-from protocols.calls.credentials import BasicLogin, Credential
 
 __all__ = [
     "HostResolver",
     "Network",
-    "ProxyRoute",
     "RefusedAddressError",
+    "address_of",
+    "names_proxy",
+    "names_this_machine",
     "open_network",
-    "proxy_credentials",
-    "proxy_for",
+    "proxy_variable",
 ]
 
-_PORTS = {"http": 80, "https": 443}
-_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
+PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 _SUGGESTION = "if that is meant, allow its origin (--allow)"
 
 _STANDING_FOR = tuple(
@@ -71,7 +68,7 @@ class HostResolver:
             any. So does localhost.
         """
         name = host.strip("[]").rstrip(".").lower()
-        written = _address(name)
+        written = address_of(name)
         if written is not None:
             if not (_is_public(written) or written.is_loopback or self._trusts(name, port)):
                 raise RefusedAddressError(f"{name} is a private address; {_SUGGESTION}")
@@ -83,8 +80,8 @@ class HostResolver:
         addresses = self._pinned[name]
         if self._trusts(name, port):
             return addresses
-        may_lead_to: Callable[..., bool] = attrgetter("is_loopback") if _names_this_machine(name) else _is_public
-        fit = tuple(text for text in addresses if (address := _address(text)) is not None and may_lead_to(address))
+        may_lead_to: Callable[..., bool] = attrgetter("is_loopback") if names_this_machine(name) else _is_public
+        fit = tuple(text for text in addresses if (address := address_of(text)) is not None and may_lead_to(address))
         if not fit:
             raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_SUGGESTION}")
         return fit
@@ -107,11 +104,13 @@ class HostResolver:
         return self._every or (name, port) in self._trusted
 
 
-def _names_this_machine(name: str) -> bool:
+def names_this_machine(name: str) -> bool:
+    """True for localhost and the names below it."""
     return name == "localhost" or name.endswith(".localhost")
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a text is, if it is one."""
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -128,68 +127,14 @@ def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 # Proxies
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyRoute:
-    """The proxy that a URL is asked through. `url` may hold a password; `variable` of the environment names it."""
-
-    url: str = field(repr=False)
-    variable: str
-    scheme: str
-    host: str
-    port: int
-    target: str
-
-    def problem(self, what: str) -> str:
-        """What is wrong, with the place and the remedy."""
-        place = f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
-        return f"the proxy {place} {what}; correct {self.variable}, or name {self.target} in NO_PROXY"
-
-
-def proxy_for(url: str) -> ProxyRoute | None:
-    """The proxy for a URL; None if it is asked directly. Raises: ValueError: The variable holds no URL of a proxy."""
-    if not any(_value(name) for name in _VARIABLES):
-        return None
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    address = _address(host.rstrip("."))
-    if _names_this_machine(host.rstrip(".").lower()) or (address is not None and address.is_loopback):
-        return None  # a service on this machine, a simulated one least of all
-    from requests.utils import get_environ_proxies, select_proxy
-
-    text = select_proxy(url, get_environ_proxies(url))
-    if not text:
-        return None
-    variable = f"{parts.scheme.upper()}_PROXY" if _value(f"{parts.scheme}_proxy") else "ALL_PROXY"
-    whole = text if "://" in text else f"http://{text}"
-    try:
-        proxy = urlsplit(whole)
-        proxy_host, port = proxy.hostname, proxy.port
-    except ValueError:
-        proxy_host = port = None
-    if not proxy_host:
-        raise ValueError(
-            f"{variable} is no address of a proxy; write it as http://HOST:PORT, or name {host} in NO_PROXY"
-        )
-    if proxy.scheme not in _PORTS:
-        raise ValueError(
-            f"{variable} names a {proxy.scheme}:// proxy; give one that begins with http:// or https://, or name "
-            f"{host} in NO_PROXY"
-        )
-    return ProxyRoute(whole, variable, proxy.scheme, proxy_host, port or _PORTS[proxy.scheme], host)
-
-
-def proxy_credentials() -> tuple[Credential, ...]:
-    """The users and passwords in the variables, for redaction."""
-    secrets: list[Credential] = []
-    for name in _VARIABLES:
-        user, _, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
-        if user or password:  # some take a key as the user
-            secrets.append(BasicLogin(f"{unquote(user)}:{unquote(password)}"))
-    return tuple(secrets)
-
-
-def _value(name: str) -> str:
+def proxy_variable(name: str) -> str:
+    """A variable of the environment that may name a proxy, in small letters or capitals."""
     return os.environ.get(name) or os.environ.get(name.upper()) or ""
+
+
+def names_proxy() -> bool:
+    """True if the environment names a proxy: sandbox.egress.proxies is needed then."""
+    return any(map(proxy_variable, PROXY_VARIABLES))
 
 
 # Certificates

@@ -10,9 +10,9 @@ import re
 
 from requests.exceptions import ProxyError, RequestException, SSLError
 
-from sandbox.egress.network import ProxyRoute
+from sandbox.egress.proxies import ProxyRoute
 
-__all__ = ["SIGN_IN", "broken", "certificate_remedy", "reason_of"]
+__all__ = ["broken", "certificate_remedy", "reason_of"]
 
 _MEANINGS = {
     "Connection refused": "connection refused",
@@ -25,8 +25,6 @@ _MEANINGS = {
     "IncompleteRead": "the reply broke off",
     "failed to decode it": "the reply is not packed as its Content-Encoding says",
 }
-
-SIGN_IN = "asks for a user and password (407), as in http://USER:PASSWORD@HOST:PORT"
 
 _OWN_AUTHORITY = "if this is your own authority, give its certificate with --ca-file"
 _TLS_REMEDIES = {
@@ -52,7 +50,7 @@ def reason_of(error: RequestException, proxy: ProxyRoute | None, remedy: str, ou
     if proxy is not None and isinstance(error, ProxyError):
         answer = re.search(r"Tunnel connection failed: (\d{3}[^'\"()]*)", text)
         if answer is not None:
-            return proxy.problem(SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()}")
+            return proxy.no_sign_in if answer[1].startswith("407") else proxy.problem(f"refuses: {answer[1].strip()}")
         secure = _secure_reason(text, remedy) if "SSL" in text else None
         return proxy.problem(f"cannot be reached: {secure or meaning or 'no connection'}")
     if isinstance(error, SSLError) or "SSL" in text:

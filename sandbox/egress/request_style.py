@@ -16,9 +16,10 @@ import requests
 from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.quoting import one_line
 from sandbox.egress.addressing import locate
-from sandbox.egress.bind import Unbound, body_value, grouped, idempotency_header
+from sandbox.egress.bind import Unbound, idempotency_header
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.record import CallContext
+from sandbox.egress.request_values import body_value, grouped
 from sandbox.egress.signing import HEADERS_LIMIT, overrides_method, with_defaults
 from sandbox.egress.stages import Begun, Bound, PlannedRequest, QueryPairs
 from sandbox.records import cut

@@ -18,7 +18,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
@@ -28,8 +28,11 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
 from sandbox.body_store import MEMORY_LIMIT
-from sandbox.egress.network import HostResolver, Network, ProxyRoute, RefusedAddressError, proxy_for
+from sandbox.egress.network import HostResolver, Network, RefusedAddressError, names_proxy
 from sandbox.egress.stages import OVER, NoAnswerError, TooLargeError, TransportReply
+
+if TYPE_CHECKING:
+    from sandbox.egress.proxies import ProxyRoute
 
 __all__ = ["PreparedRequest", "RequestError", "Transport"]
 
@@ -91,9 +94,7 @@ class Transport:
                 response = adapter.send(request, stream=True, timeout=timeout, verify=verify, proxies=proxies)
                 with response:
                     if proxy is not None and response.status_code == 407:
-                        from sandbox.egress.no_reply import SIGN_IN
-
-                        raise NoAnswerError("ProxyError", proxy.problem(SIGN_IN))
+                        raise NoAnswerError("ProxyError", proxy.no_sign_in)
                     _check_coding(response)
                     body = self._read(response, limit)
         except requests.RequestException as error:
@@ -101,16 +102,10 @@ class Transport:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
                 raise NoAnswerError("ReadTimeout", _timeout_message(seconds), thread in self._left) from None
-            from sandbox.egress.no_reply import certificate_remedy, reason_of
-
-            remedy = certificate_remedy(self._network.signing is not None, own)
-            reason = reason_of(error, proxy, remedy, (RefusedAddressError, UnfitReplyError))
-            raise NoAnswerError(type(error).__name__, reason, thread in self._left) from None
+            raise NoAnswerError(type(error).__name__, self._reason(error, proxy, own), thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            from sandbox.egress.no_reply import broken
-
-            why = OVER if self._cancelled else broken(error)
+            why = OVER if self._cancelled else self._reason(error, proxy, own)
             raise NoAnswerError(kind, why, thread in self._left) from None
         if expired.is_set():
             raise NoAnswerError("ReadTimeout", _timeout_message(seconds), may_have_left=True)
@@ -126,6 +121,15 @@ class Transport:
             tuple(response.raw.headers.getlist("Set-Cookie")),
         )
 
+    def _reason(self, error: Exception, proxy: ProxyRoute | None, own: bool) -> str:
+        """Why no reply came, and what helps."""
+        from sandbox.egress.no_reply import broken, certificate_remedy, reason_of
+
+        if not isinstance(error, requests.RequestException):
+            return broken(error)
+        remedy = certificate_remedy(self._network.signing is not None, own)
+        return reason_of(error, proxy, remedy, (RefusedAddressError, UnfitReplyError))
+
     def cancel(self) -> None:
         """End every request that is under way, and refuse further ones."""
         self._cancelled = True
@@ -137,6 +141,10 @@ class Transport:
 
     def _proxy(self, url: str) -> ProxyRoute | None:
         """The proxy on the way; the target must be one that may be asked directly. Raises: NoAnswerError."""
+        if not names_proxy():
+            return None
+        from sandbox.egress.proxies import proxy_for
+
         try:
             proxy = proxy_for(url)
             if proxy is not None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from protocols.json_path import Step, readable_path
 from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
-from sandbox.egress.bind import body_value, grouped, media_type
+from sandbox.egress.request_values import body_value, grouped, media_type
 from sandbox.egress.stages import Bound, QueryPairs, header, join_url
 from sandbox.records import CallRecord, cut
 

@@ -83,7 +83,8 @@ def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = (
 
 def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
     from sandbox.egress.egress_rules import origin
-    from sandbox.egress.network import HostResolver, RefusedAddressError, proxy_for
+    from sandbox.egress.network import HostResolver, RefusedAddressError
+    from sandbox.egress.proxies import proxy_for
 
     servers = [server.url for server in protocol.servers if not server.missing]
     url = base_url or (servers[0] if servers else "")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from atc.costs import QuestionLimits
 from atc.modes import parse
 from protocols.errors import UsageError
-from sandbox.egress.bind import unique_names
+from sandbox.egress.request_values import unique_names
 
 __all__ = ["MAX_BODY", "MAX_QUERY", "BadRequestError", "PlanDecision", "SolveRequest"]
 
