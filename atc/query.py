@@ -22,8 +22,3 @@ class Query:
     context: str = ""
     before: tuple[str, ...] = ()
     today: str = ""
-
-    def says(self, value: object) -> bool:
-        """True if it holds the text of a value, in any case, or what came before it does."""
-        text = str(value).casefold()
-        return text in self.text.casefold() or (bool(self.context) and text in self.context.casefold())

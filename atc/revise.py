@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from atc.events import ModelWaiting
-from atc.evidence import accepted_writes, found_nothing, judge
+from atc.evidence import judge
 from atc.evidence.answers import api_health_problem, silent_service
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
@@ -179,6 +179,8 @@ class _Loop:
         elif fault is not None and run is None and requests_tools(self.text):
             fault = replace(fault, message=f"{fault.message}, of the functions above: there are no more to show")
         if fault is not None and run is not None:
+            from atc.evidence.silence import accepted_writes, found_nothing
+
             answer = accepted_writes(run, protocol)
             if not answer and found_nothing(program, run) and (not self.offer.profile.help or self.exhausted):
                 answer = "none"

@@ -310,7 +310,7 @@ class Solve:
         session = self.session
         while True:
             outcome = self.tried()
-            refused = any(call.refused for attempt in session.state.attempts for call in attempt.calls)
+            refused = any(run.refused_write is not None for run in self.runs)
             refused = refused or (session.gate is not None and bool(session.gate.declined))
             can_change = outcome.status in ("failed", "limit", "refused")
             if not can_change or refused or session.state.trial == self.settings.tries:

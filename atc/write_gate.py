@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from atc.diagnosis.provenance import traced_arguments
+from atc.diagnosis.provenance import question_says, traced_arguments
 from atc.events import EventSink, PlanProposed
 from atc.program.source import nodes_of, parsed
 from atc.query import Query
@@ -269,7 +269,7 @@ def _otherwise(
     if run.provenance is None:
         return PlannedValue(place, value, "unknown")
     text = str(value).strip()
-    in_question = query is not None and bool(text) and query.says(text)
+    in_question = query is not None and bool(text) and question_says(query, text)
     return PlannedValue(place, value, "question" if in_question else "program")
 
 

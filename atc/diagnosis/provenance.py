@@ -35,6 +35,7 @@ __all__ = [
     "lists_in",
     "lookup",
     "orders",
+    "question_says",
     "traced_arguments",
 ]
 
@@ -65,6 +66,12 @@ class ArgumentFlow:
 def failed(call: CallRecord) -> bool:
     """True if a call has no good response."""
     return call.status is None or call.status >= 300
+
+
+def question_says(query: Query, value: object) -> bool:
+    """True if a question holds the text of a value, in any case, or what came before it does."""
+    text = str(value).casefold()
+    return text in query.text.casefold() or (bool(query.context) and text in query.context.casefold())
 
 
 def lookup(response: object, path: Sequence[str | int]) -> object:
@@ -120,7 +127,9 @@ def flows(query: Query, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, .
                 observed.append(ArgumentFlow(call.index, name, "response", sources[0].call, sources[0].path))
             else:
                 text = str(value).strip()
-                observed.append(ArgumentFlow(call.index, name, "query" if text and query.says(text) else "constant"))
+                observed.append(
+                    ArgumentFlow(call.index, name, "query" if text and question_says(query, text) else "constant")
+                )
     return tuple(observed)
 
 

@@ -7,15 +7,13 @@ an answer is wrong. How often each one stands beside right and wrong answers is 
 from __future__ import annotations
 
 from atc.diagnosis.provenance import failed
-from atc.evidence.answers import Finding, accepted_writes, found_nothing, is_unsupported, judge, made_writes
+from atc.evidence.answers import Finding, is_unsupported, judge, made_writes
 from atc.evidence.facts import facts
 
 __all__ = [
     "Finding",
-    "accepted_writes",
     "facts",
     "failed",
-    "found_nothing",
     "is_unsupported",
     "judge",
     "made_writes",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from atc.diagnosis.provenance import failed
 from atc.fault import Fault, Stage
-from atc.program.source import lines_of, nodes_of, parsed
+from atc.program.source import lines_of, nodes_of
 from protocols.json_path import Step
 from protocols.model import Protocol
 from sandbox.egress.egress_rules import FUNCTION, MCP
@@ -20,7 +20,6 @@ from sandbox.records import CallRecord, Run
 
 __all__ = [
     "Finding",
-    "accepted_writes",
     "api_health_problem",
     "call_text",
     "is_absence",
@@ -68,10 +67,6 @@ def name_of(call: CallRecord) -> str:
     return call.tool or call.url
 
 
-_MOST_CALLED = 4
-"""Functions that are named in place of an answer."""
-
-
 def judge(program: str, run: Run | None) -> Fault | None:
     """The fault of a run that is no answer; None for an answer."""
     if run is None or not program:
@@ -79,32 +74,13 @@ def judge(program: str, run: Run | None) -> Fault | None:
     if run.outcome == "ok":
         if run.stdout.strip():
             return None
-        return Fault("answer", "NoOutput", _explain_silence(program))
+        from atc.evidence.silence import explain_silence
+
+        return Fault("answer", "NoOutput", explain_silence(program))
     stage: Stage = "policy" if run.outcome == "refused" else "run"
     if (error := run.error) is None:
         return Fault(stage, "Limit", f"stopped at the limit of {run.limit}")
     return Fault(stage, error.type, error.message, error.line, error.snippet)
-
-
-def _explain_silence(program: str) -> str:
-    """Explain why a program printed nothing."""
-    names = nodes_of(parsed(program) or ast.Module([], []), ast.Name)
-    prints = [node.lineno for node in names if node.id == "print"]
-    if not prints:
-        return "the program ended without printing an answer; print() it"
-    lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
-    return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
-
-
-def found_nothing(program: str, run: Run) -> bool:
-    """True if a program read replies and ran to its end, and each print() of it is for something that was not there."""
-    reads = bool(run.calls) and not any(failed(call) or call.writes for call in run.calls)
-    if run.outcome != "ok" or run.stdout.strip() or not reads:
-        return False
-    tree = parsed(program) or ast.Module([], [])
-    prints = {node for node in nodes_of(tree, ast.Call) if isinstance(node.func, ast.Name) and node.func.id == "print"}
-    branches = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.If)]
-    return bool(prints) and prints <= {node for branch in branches for node in ast.walk(branch) if node is not branch}
 
 
 def is_absence(tree: ast.AST, call: CallRecord) -> bool:
@@ -131,27 +107,6 @@ def is_unsupported(program: str, run: Run) -> bool:
 
     # Lists that came back empty leave no trace in what is printed of them.
     return lines_behind_output(program).isdisjoint(call.line for call in run.calls if not failed(call))
-
-
-def accepted_writes(run: Run, protocol: Protocol) -> str:
-    """What a run did that printed nothing: the writes that the service accepted, a line each.
-
-    Of functions it is what the last one returned, or which were called; to call those that return nothing is to act.
-    Empty for a run that printed or failed, and for one that only read.
-    """
-    calls = [call for call in run.calls if not failed(call)]
-    if run.outcome != "ok" or run.stdout.strip() or not calls:
-        return ""
-    tools = [protocol.tool(call.tool) for call in calls if call.tool is not None and call.tool in protocol]
-    acts = bool(tools) and all(tool.gives_nothing for tool in tools)
-    if not made_writes(run) and not acts:
-        return ""
-    if not tools or any(tool.function is None for tool in tools):
-        return "\n".join(dict.fromkeys(call_text(call) for call in calls if call.writes))
-    if calls[-1].response is not None:
-        return str(calls[-1].response)
-    names = list(dict.fromkeys(call.tool or call.url for call in calls))
-    return f"called {', '.join(names if len(names) <= _MOST_CALLED else [*names[:2], '…', names[-1]])}"
 
 
 def call_text(call: CallRecord) -> str:

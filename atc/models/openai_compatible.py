@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import threading
 import time
@@ -40,10 +39,7 @@ from atc.models.chat_format import (
     without_prefill,
 )
 from protocols.bounded_bodies import bound
-from protocols.calls.credentials import BearerToken
-from protocols.calls.redaction import redact
-from protocols.errors import ModelError, PromptRefused
-from protocols.quoting import one_line
+from protocols.errors import ModelError
 from sandbox.egress.egress_rules import display_url
 
 if TYPE_CHECKING:
@@ -69,13 +65,6 @@ RENAMED = {"max_tokens": "max_completion_tokens"}
 
 OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens", "stream", "stream_options"})
 """Parameters that a request can do without."""
-
-REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_length_exceeded"})
-"""Error codes about one conversation only."""
-
-
-_TOOL_WORD = re.compile(r"\btools?\b", re.IGNORECASE)
-"""The format's word for functions, in an endpoint's error."""
 
 
 class Endpoint(ModelBase):
@@ -222,49 +211,16 @@ class Endpoint(ModelBase):
         """Turn the client's errors into one sentence, without their cause: an endpoint may quote the key."""
         import openai
 
-        endpoint = self._endpoint()
         transport = _transport()
         try:
             yield
-        except BrokenStreamError as error:
-            raise ModelError(f"{endpoint} {error} ({self.name}); ask again") from None
-        except TimeoutError:
-            raise ModelError(
-                f"{endpoint} was silent for {self._silence:g} seconds in the middle of its answer ({self.name})"
-            ) from None
-        except openai.APITimeoutError:
-            raise ModelError(
-                f"{endpoint} was silent for {self._silence:g} seconds, {RETRIES + 1} times ({self.name})"
-            ) from None
-        except openai.APIConnectionError:
-            raise ModelError(f"{endpoint} cannot be reached ({self.name}); is {self._setting} right?") from None
-        except transport.HTTPError:  # the client reads the body of an error status, and lets this through
-            raise ModelError(f"{endpoint} broke off in the middle of an error ({self.name}); ask again") from None
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise ModelError(
-                f"{endpoint} refuses {self._secret} for {self.name} (status {error.status_code})"
-            ) from None
-        except openai.NotFoundError as error:
-            raise ModelError(f"{endpoint} has no model {self._model!r} ({self._error_text(error)})") from None
-        except openai.APIStatusError as error:
-            refused = isinstance(error, openai.BadRequestError) and error.code in REFUSALS
-            text = self._error_text(error)
-            about_functions = error.param in (None, "tools", "tool_choice") and _TOOL_WORD.search(text)
-            advice = "; if it takes no functions, use --format text" if about_functions and not refused else ""
-            raise (PromptRefused if refused else ModelError)(
-                f"{endpoint} answers {self.name} with status {error.status_code}: {text}{advice}"
-            ) from None
-        except (openai.OpenAIError, ValueError) as error:
-            raise ModelError(
-                f"{endpoint} answers, but not with a chat completion: {self._error_text(error)}; "
-                f"is {self._setting} right?"
-            ) from None
+        except (BrokenStreamError, TimeoutError, ValueError, openai.OpenAIError, transport.HTTPError) as error:
+            from atc.models.endpoint_errors import AskedEndpoint, model_error
 
-    def _error_text(self, error: Exception) -> str:
-        text = str(error)
-        if self._key:
-            text = redact(text, [BearerToken(self._key)])
-        return one_line(text, 300)
+            asked = AskedEndpoint(
+                self._endpoint(), self.name, self._model, self._setting, self._secret, self._key, self._silence, RETRIES
+            )
+            raise model_error(error, asked) from None
 
 
 def _transport() -> Any:

@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import NoReturn
 
 from protocols.calls.bodies import encoded_body
-from protocols.calls.schema_values import coerce, has_bytes, in_json
+from protocols.calls.schema_values import coerce, has_bytes
 from protocols.calls.serialization import UnwritableError
+from protocols.calls.text_forms import in_json
 from protocols.documents.schemas import object_properties
 from protocols.errors import ToolError
 from protocols.media_types import family

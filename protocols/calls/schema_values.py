@@ -5,8 +5,6 @@ What is wrong is said in words that help to repair the call.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import datetime
 import json
 import math
@@ -23,15 +21,14 @@ from protocols.media_types import is_binary
 from protocols.model import Schema
 from protocols.schema_fields import declared_types
 
-__all__ = ["Doubt", "coerce", "find_violation", "has_bytes", "in_json", "json_value", "named_files"]
+__all__ = ["Doubt", "coerce", "find_violation", "has_bytes", "json_value", "named_files"]
 __all__ += ["request_validator_class", "unsendable_part", "violation"]
 
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_POINT_IN_TIME = re.compile(r"\d{4}-\d\d-\d\d($|[T ]\d\d)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
-_UNIX = ("unix-time", "unixtime", "unix_timestamp", "timestamp")
+_OF_TIME = ("date", "date-time", "unix-time", "unixtime", "unix_timestamp", "timestamp")
+"""Formats of a point in time."""
 _SERIES = (list, tuple, set, frozenset, range, KeysView, ValuesView)
 _LONGEST_NUMBER = 4000  # Python reads no longer ones
 
@@ -119,9 +116,14 @@ def _coerced(value: Any, schema: object, definitions: Mapping[str, object]) -> A
         return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
     types = declared_types(schema)
     if isinstance(value, bytes):
-        return _read_bytes(value, schema)
-    if isinstance(value, str) and (time := _timestamp(value, schema, types)) is not None:
-        return time
+        from protocols.calls.text_forms import read_bytes
+
+        return read_bytes(value, schema)
+    if isinstance(value, str) and schema.get("format") in _OF_TIME:
+        from protocols.calls.text_forms import timestamp
+
+        if (time := timestamp(value, schema, types)) is not None:
+            return time
     if not types or (isinstance(value, str) and "string" in types):
         return value
     if isinstance(value, str):
@@ -144,78 +146,11 @@ def _coerced(value: Any, schema: object, definitions: Mapping[str, object]) -> A
     return value
 
 
-def _read_bytes(value: bytes, schema: Mapping[str, Any]) -> object:
-    """Bytes for a text: in base64 where the document asks for it, else what they say in UTF-8, if they do."""
-    if schema.get("format") in ("byte", "base64") or schema.get("contentEncoding") == "base64":
-        try:
-            base64.b64decode(value, validate=True)
-        except binascii.Error:
-            return base64.b64encode(value).decode()
-        return value.decode()
-    if is_binary(schema) or "contentMediaType" in schema or "string" not in declared_types(schema):
-        return value
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value
-
-
-def in_json(value: Any, schema: object) -> Any:
-    """The value with bytes as JSON holds them: base64 for a file, else the text that they are in UTF-8.
-
-    Raises: ValueError: They are no such text.
-    """
-    described: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
-    if isinstance(value, Mapping):
-        properties = described.get("properties")
-        inner = properties if isinstance(properties, Mapping) else {}
-        return {name: in_json(item, inner.get(name)) for name, item in value.items()}
-    if isinstance(value, list):
-        return [in_json(item, described.get("items")) for item in value]
-    if not isinstance(value, bytes):
-        return value
-    return base64.b64encode(value).decode() if is_binary(described) else value.decode()
-
-
 def has_bytes(value: object) -> bool:
     """True if bytes are in a value, at any depth."""
     if isinstance(value, Mapping):
         value = list(value.values())
     return any(map(has_bytes, value)) if isinstance(value, list) else isinstance(value, bytes)
-
-
-def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> object | None:
-    """A point in time in the documented form: `2024-05-01` of a datetime where a date is asked for.
-
-    None where the text is none, has that form already, or another one fits it, too.
-    """
-    documented_format = schema.get("format")
-    is_number = documented_format in _UNIX and "string" not in types
-    if (
-        not (documented_format in ("date", "date-time") or is_number)
-        or not _POINT_IN_TIME.match(text)
-        or "enum" in schema
-    ):
-        return None
-    examples = schema.get("examples")
-    if any(_digits_as_zeros(example) == _digits_as_zeros(text) for example in examples or ()):
-        return None  # the document's own examples are like it, whatever its format says
-    try:
-        time = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    utc = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
-    if is_number:
-        return int(utc.timestamp()) if "integer" in types else utc.timestamp()
-    if documented_format == "date":
-        return time.date().isoformat() if len(text) > len("2024-05-01") else None
-    if _RFC_3339.fullmatch(text):
-        return None
-    return time.isoformat() if time.tzinfo else f"{time.isoformat()}Z"
-
-
-def _digits_as_zeros(value: object) -> str:
-    return re.sub(r"\d", "0", value) if isinstance(value, str) else ""
 
 
 def _parsed_text(text: str, types: Sequence[str], value: str) -> object:
