@@ -23,6 +23,7 @@ from atc.query import Query
 from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
+from protocols.calls.credentials import Credential
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -62,15 +63,16 @@ class Agent:
         self._model = _checked(options.model)
         options = replace(options, model=self._model)
         protocol = _gathered(arguments.tools, options)
-        from protocols.calls.auth import credential, header_of
-        from protocols.calls.serialization import without_headers
-
         if options.only or options.without or options.reads or not options.takes_hints:
             from protocols.choice import choose
 
             protocol = choose(protocol, options.only, options.without, options.reads, hints=options.takes_hints)
-        headers = tuple(header_of(text, protocol) for text in options.headers)
-        protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
+        headers: tuple[Credential, ...] = ()
+        if options.headers:
+            from protocols.calls.header_option import header_of, without_headers
+
+            headers = tuple(header_of(text, protocol) for text in options.headers)
+            protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
         self.protocol = protocol
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()
@@ -84,6 +86,8 @@ class Agent:
 
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.retriever)
+        from protocols.calls.auth import credential
+
         credentials = tuple(credential(text, protocol) for text in options.auth)
         network = open_network(options.ca_file, options.client_cert)
         base_urls(options.base_url, protocol)  # before a model is asked

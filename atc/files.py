@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder, not_ours, read_bounded, write_whole
+from protocols.private_files import make_private_folder, not_ours, write_whole
 from protocols.quoting import escaped
 
 __all__ = [

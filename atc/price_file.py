@@ -14,8 +14,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 from protocols.settings_yaml import parse_settings
 
 __all__ = ["checked_table", "text_of"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 
 __all__ = ["FEATURES", "LARGE", "PROFILES", "SMALL", "TINY", "Profile", "open_profile", "profile_of", "without"]
 

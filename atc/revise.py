@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from atc.diagnosis.provenance import failed
 from atc.events import ModelWaiting
 from atc.evidence import judge
-from atc.evidence.answers import api_health_problem, silent_service
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
@@ -185,10 +185,12 @@ class _Loop:
             if not answer and found_nothing(program, run) and (not self.offer.profile.help or self.exhausted):
                 answer = "none"
             fault = None if answer else fault
-        stopped = run is not None and run.outcome == "limit"
-        calls = run.calls if run is not None else ()
-        unhealthy = silent_service(run) if run is not None else ""
-        unhealthy = unhealthy or api_health_problem(protocol, calls, stopped=stopped, signed=settings.signed)
+        unhealthy = ""
+        if run is not None and any(failed(call) or isinstance(call.response, str) for call in run.calls):
+            from atc.evidence.api_health import api_health_problem, silent_service
+
+            stopped, signed = run.outcome == "limit", settings.signed
+            unhealthy = silent_service(run) or api_health_problem(protocol, run.calls, stopped=stopped, signed=signed)
         if run is not None and (answer or fault is None):  # text of ours is no answer of the type asked for
             fault = settings.misfit(run.stdout)
         return _Verdict(fault, unhealthy, answer)

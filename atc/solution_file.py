@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from atc.solution import Solution
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 from sandbox.records import nested
 
 __all__ = ["read_json", "read_solution", "solution_data", "solution_of"]

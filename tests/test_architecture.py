@@ -20,9 +20,9 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors quoting installed_from extras private_files bounded_http bounded_bodies bounded settings_yaml
-        json_path text naming media_types functions model schema_fields documents calls mcp sources combined
-        gathering choice dataflow contracts documentation render simulator.demand simulator.analysis
+        errors quoting installed_from extras private_files bounded_files bounded_http bounded_bodies bounded
+        settings_yaml json_path text naming media_types functions model schema_fields documents calls mcp sources
+        combined gathering choice dataflow contracts documentation render simulator.demand simulator.analysis
         simulator.world simulator.http simulator samples
     """,
     "sandbox": "system records body_store body_forms language child pool provenance journal failures egress sandbox",

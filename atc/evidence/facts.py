@@ -196,28 +196,13 @@ def _caught_error(traced: TracedRun) -> Finding | None:
     if traced.shows_data or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
         return None
     for handler in nodes_of(traced.tree, ast.ExceptHandler):
+        from atc.evidence.failed_calls import printed_answer
+
         for node, _ in calls_of(handler, {"print"}):
-            if _printed_answer(node, handler.name, traced):
+            if printed_answer(node, handler.name, traced):
                 message = f"line {node.lineno} printed the answer after it caught an error"
                 return Finding("ErrorPrinted", message, node.lineno)
     return None
-
-
-def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:
-    """True if a print in a handler made the output: by its own text, or as the text of the error."""
-    constants = [part.value for part in nodes_of(node, ast.Constant)]
-    own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
-    if own:
-        lines = traced.program.splitlines()
-        rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
-        return all(text in traced.run.stdout and text not in rest for text in own)
-    if error not in {part.id for part in nodes_of(node, ast.Name)}:
-        return False
-    try:
-        value = ast.literal_eval(traced.run.stdout.strip())
-    except (ValueError, SyntaxError, MemoryError):
-        return True
-    return any(part.value == value for part in nodes_of(traced.tree, ast.Constant))  # the key of a KeyError
 
 
 def _says_error(response: object) -> bool:

@@ -9,7 +9,7 @@ from atc.evidence.answers import is_absence
 from atc.program.source import calls_of, lines_of, nodes_of
 from sandbox.records import CallRecord
 
-__all__ = ["described_failure", "is_deliberate", "is_error_printed", "is_replaced"]
+__all__ = ["described_failure", "is_deliberate", "is_error_printed", "is_replaced", "printed_answer"]
 
 
 def described_failure(call: CallRecord) -> str:
@@ -74,3 +74,20 @@ def is_replaced(call: CallRecord, traced: TracedRun) -> bool:
 
 def _covers(body: list[ast.stmt], line: int | None) -> bool:
     return line is not None and any(line in lines_of(node) for node in body)
+
+
+def printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:
+    """True if a print in a handler made the output: by its own text, or as the text of the error."""
+    constants = [part.value for part in nodes_of(node, ast.Constant)]
+    own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
+    if own:
+        lines = traced.program.splitlines()
+        rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+        return all(text in traced.run.stdout and text not in rest for text in own)
+    if error not in {part.id for part in nodes_of(node, ast.Name)}:
+        return False
+    try:
+        value = ast.literal_eval(traced.run.stdout.strip())
+    except (ValueError, SyntaxError, MemoryError):
+        return True
+    return any(part.value == value for part in nodes_of(traced.tree, ast.Constant))  # the key of a KeyError

@@ -32,8 +32,8 @@ from atc.models.base import (
     read_calls,
     request_hash,
 )
+from protocols.bounded_files import refuse_pipe
 from protocols.errors import ModelError, UsageError
-from protocols.private_files import refuse_pipe
 
 __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from atc.engines.pretrained import look_up
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
 from protocols.extras import needs_extra
-from protocols.private_files import read_bounded
 
 __all__ = ["MOST_TOKENS", "base_encoder", "check_modules", "encode", "encoder_digest", "load_encoder", "trained"]
 

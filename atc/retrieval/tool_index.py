@@ -27,8 +27,9 @@ from pydantic import TypeAdapter
 from atc.files import write_json
 from atc.retrieval.embeddings import embed
 from atc.retrieval.encoder import encode, encoder_digest, trained
+from protocols.bounded_files import read_bounded, read_whole, refuse_pipe
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder, read_bounded, read_whole, refuse_pipe
+from protocols.private_files import make_private_folder
 
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 

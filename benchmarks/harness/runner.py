@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from atc.files import append_line, cut_unfinished, read_lines, write_json
 from benchmarks.harness import Identified, Outcome, Scorer, TaskEnvironment
+from protocols.bounded_files import read_bounded, read_whole
 from protocols.errors import UsageError
-from protocols.private_files import make_private_folder, read_bounded, read_whole
+from protocols.private_files import make_private_folder
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

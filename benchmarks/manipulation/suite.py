@@ -20,8 +20,8 @@ from typing import Any
 
 from atc.files import read_lines
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 
 __all__ = ["TASKS", "open_environment", "open_original", "original_digest"]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from atc.evidence.answers import api_health_problem
+from atc.evidence.api_health import api_health_problem
 from atc.fault import Fault
 from atc.session import NO_ATTRIBUTION, TryEnded
 from atc.solution import Attempt

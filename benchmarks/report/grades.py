@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.methods.observations import render_value, truncate
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 
 __all__ = ["Grades", "call_lines", "judge_folder", "read_grades", "solution_key"]
 

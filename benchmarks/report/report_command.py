@@ -13,8 +13,8 @@ import click
 from atc.apps.cli.options import announced
 from benchmarks.harness.placed_group import loaded
 from benchmarks.harness.registry import benchmarks
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 
 if TYPE_CHECKING:
     from benchmarks.report.render import TextTable

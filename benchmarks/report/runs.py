@@ -20,8 +20,8 @@ from jsonschema.exceptions import best_match
 from atc.files import read_lines
 from benchmarks.report.grades import Grades, read_grades, solution_key
 from benchmarks.tasks.metrics import Metrics
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 
 __all__ = ["RunFolder", "TaskRecord", "TaskTimes", "check", "object_schema", "read_run", "read_runs"]
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.tasks.metrics import Gold
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.naming import tool_name
-from protocols.private_files import read_whole
 
 __all__ = [
     "OfferedTask",

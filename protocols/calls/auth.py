@@ -1,4 +1,4 @@
-"""The door for auth schemes: what `--auth` and `--header` name becomes a credential.
+"""The door for auth schemes: what `--auth` names becomes a credential.
 
 `SCHEMES` lists ours; a package of somebody else lists its own as entry points of the group `atc.auth`. Each is a
 function of the kind as it is written (`header:X-Key` in `header:X-Key:env:KEY`) and of the source, which returns a
@@ -14,20 +14,17 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 
 from protocols.calls.credentials import (
-    APIKey,
     Credential,
-    PublicHeader,
     ServerVariable,
     for_scheme,
     user_and_password,
 )
 from protocols.calls.secret_sources import SOURCES, SecretSource
-from protocols.calls.serialization import is_reserved
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 from protocols.naming import split_namespace
 
-__all__ = ["SCHEMES", "check_kind", "credential", "header_of", "variable"]
+__all__ = ["SCHEMES", "addressed", "check_kind", "credential", "variable"]
 
 SCHEMES = {
     "bearer": "protocols.calls.credentials:read_bearer",
@@ -48,8 +45,6 @@ _NAMED = frozenset({"header", "query", "cookie"})
 _AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 _VARIABLE_OPTION = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
 _NAME = re.compile(r"[^\s:]+")
-_HEADER_OPTION = re.compile(r"(?P<name>[!#$%&'*+.^`|~0-9A-Za-z_-]+):[ \t]*(?P<value>.*)", re.DOTALL)
-_HEADER_SOURCE = re.compile(r"(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 
 
 def credential(spec: str, protocol: Protocol | None) -> Credential:
@@ -61,7 +56,7 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
 
     Raises: UsageError: `spec` is malformed, or the source is empty. The message repeats no possible secret.
     """
-    namespace, text = _addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
+    namespace, text = addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
     if protocol is not None and protocol.apis[namespace].of_server and _VARIABLE_OPTION.fullmatch(text):
         return replace(variable(text), namespace=namespace)
     match, scheme, reader = _kind_of(text, namespace, protocol)
@@ -76,7 +71,7 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
 
 def check_kind(spec: str, protocol: Protocol) -> None:
     """See that `credential` could read `spec`; its source is left alone. Raises: UsageError."""
-    namespace, text = _addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
+    namespace, text = addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
     if not (protocol.apis[namespace].of_server and _VARIABLE_OPTION.fullmatch(text)):
         _kind_of(text, namespace, protocol)
 
@@ -126,33 +121,7 @@ def _kinds(protocol: Protocol | None) -> str:
     return ", ".join([*own, *others, *(scheme.name for scheme in (protocol.security_schemes if protocol else ()))])
 
 
-def header_of(spec: str, protocol: Protocol | None) -> Credential:
-    """Read `[NAMESPACE=]NAME:VALUE`, as `--header` takes it.
-
-    VALUE is sent as it is and no secret, unless it is a source: env:VARIABLE, file:PATH or keyring:SERVICE/USER.
-
-    Raises: UsageError: `spec` is malformed, the header is not the user's to set, or the source is empty.
-    """
-    namespace, text = _addressed("--header", spec.strip(), protocol, _HEADER_OPTION)
-    match = _HEADER_OPTION.fullmatch(text)
-    if match is None:
-        raise UsageError("--header takes NAME:VALUE, such as 'X-Tenant: acme', or NAME:env:VARIABLE for a secret")
-    name, value = match["name"], match["value"].strip()
-    if is_reserved(name):
-        raise UsageError(f"--header cannot set {name}: it belongs to the connection, or may change the request")
-    source = _HEADER_SOURCE.fullmatch(value)
-    if source is None and name.lower() in ("authorization", "cookie"):
-        raise UsageError(f"--header {name}: its value is a secret; give it with --auth, or as {name}:env:VARIABLE")
-    if source is not None:
-        value = SecretSource(f"--header {name}", source["source"], source["place"]).secret()
-    if not value or not value.isprintable() or not value.encode("utf-8", "replace").isascii():
-        raise UsageError(f"--header {name}: its value must be one line of ASCII text")
-    if source is None:
-        return PublicHeader(name, value, namespace=namespace)
-    return APIKey(value, "header", name, namespace=namespace)
-
-
-def _addressed(option: str, spec: str, protocol: Protocol | None, pattern: re.Pattern[str]) -> tuple[str, str]:
+def addressed(option: str, spec: str, protocol: Protocol | None, pattern: re.Pattern[str]) -> tuple[str, str]:
     """The namespace of the API that an option is for, and the rest of its text. Raises: UsageError."""
     namespaces = protocol.namespaces if protocol is not None else ()
     namespace, text = split_namespace(spec)

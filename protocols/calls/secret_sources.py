@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 
 __all__ = ["MIN_SECRET", "SOURCES", "SecretSource"]
 

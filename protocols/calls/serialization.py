@@ -10,17 +10,16 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
 
 from protocols.errors import ToolError
-from protocols.model import SEPARATORS, Parameter, Protocol, Tool
+from protocols.model import SEPARATORS, Parameter, Tool
 
 __all__ = ["CONNECTION_HEADERS", "BoundCall", "Pair", "UnwritableError", "as_base64", "filled_path", "is_override"]
 __all__ += ["is_reserved", "normalized_header", "query_pairs", "styled_pairs", "wire_text", "wire_texts"]
-__all__ += ["without_headers"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _RESERVED_IN_QUERY = "!$'()*,:@/?[]"
@@ -249,21 +248,3 @@ def is_override(header: str) -> bool:
 def is_reserved(header: str) -> bool:
     """True if a header is not the user's to set."""
     return normalized_header(header) in (*CONNECTION_HEADERS, "content-type", "trailers") or is_override(header)
-
-
-def without_headers(protocol: Protocol, headers: Iterable[tuple[str, str]]) -> Protocol:
-    """The protocol whose tools do not ask for headers that the user sets, given by namespace and name."""
-    names = {(namespace, normalized_header(name)) for namespace, name in headers}
-
-    def left(tool: Tool, parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-        return tuple(
-            parameter
-            for parameter in parameters
-            if parameter.location != "header" or (tool.namespace, normalized_header(parameter.name)) not in names
-        )
-
-    tools = (
-        replace(tool, parameters=left(tool, tool.parameters), arguments=left(tool, tool.arguments))
-        for tool in protocol.tools
-    )
-    return replace(protocol, tools=tuple(tools)) if names else protocol

@@ -17,11 +17,12 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from protocols.bounded_files import read_whole
 from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
-from protocols.private_files import folder_locked, make_private_folder, read_whole, write_whole
+from protocols.private_files import folder_locked, make_private_folder, write_whole
 from protocols.quoting import one_line
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]

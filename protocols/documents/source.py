@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from protocols.bounded_files import refuse_pipe
 from protocols.errors import ProtocolError
-from protocols.private_files import refuse_pipe
 
 if TYPE_CHECKING:
     import yaml

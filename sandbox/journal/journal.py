@@ -28,7 +28,6 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from protocols.errors import UsageError
-from protocols.private_files import not_ours
 from sandbox.body_store import LargeBody, parts
 from sandbox.records import CallRecord
 
@@ -514,6 +513,8 @@ def _numbers(place: str, nth: int) -> list[str]:
 
 def _check(file: Path) -> None:
     """See that the file, and those that the database keeps beside it, are ours alone. Raises: UsageError."""
+    from protocols.private_files import not_ours
+
     for path in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal"))):
         if (why := not_ours(path)) is not None:
             raise UsageError(f"{path} {why}")

@@ -16,8 +16,8 @@ from atc.retrieval import encoder
 from atc.retrieval.tool_index import ToolDocument, ToolIndex, build_index
 from benchmarks.report.render import print_table
 from protocols import load
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 from tests.atc_command import atc
 from tests.benchmarks.report_runs import sample
 from tests.security.measured import in_process

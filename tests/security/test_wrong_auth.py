@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from atc import Agent
-from protocols.calls.auth import credential, header_of
+from protocols.calls.auth import credential
+from protocols.calls.header_option import header_of
 from protocols.errors import ATCError
 from tests.atc_command import atc
 from tests.local_api import LocalAPI

@@ -20,8 +20,9 @@ import click
 from click.core import ParameterSource
 
 from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import not_trusted, read_bounded
+from protocols.private_files import not_trusted
 
 __all__ = ["NAME", "SHARED", "Config", "command_defaults", "is_same_api", "read_config", "settle"]
 

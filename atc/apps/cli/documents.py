@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import say
+from protocols.bounded_files import refuse_pipe
 from protocols.errors import ProtocolError, UsageError
-from protocols.private_files import refuse_pipe
 
 if TYPE_CHECKING:
     from protocols.model import Protocol

@@ -19,8 +19,8 @@ from click.core import ParameterSource
 from atc.apps.cli import CONFIG
 from atc.apps.cli.flags import FLAGS, RealRange, click_settings, with_values
 from atc.options import Options
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -51,7 +51,8 @@ def open_service(
 
     Raises: as `open_protocol`, and UsageError, APIError.
     """
-    from protocols.calls.auth import credential, header_of
+    from protocols.calls.auth import credential
+    from protocols.calls.header_option import header_of
 
     check_api_options(options.simulate, options.base_url, options.auth)
     protocol = open_protocol(api, options, asks=asks, verbose=verbose)

@@ -124,8 +124,8 @@ def run(options: _Options) -> None:
     A program of `atc save` names its API itself, and takes its parameters as options; a wrong one lists them.
     """
     from atc.apps.tui.parts import call_text
-    from protocols.calls.auth import credential, header_of
-    from protocols.calls.serialization import without_headers
+    from protocols.calls.auth import credential
+    from protocols.calls.header_option import header_of, without_headers
     from sandbox import Sandbox
     from sandbox.egress.network import open_network
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from atc.apps.saved.saved_program import TYPES, SavedProgram, parse_saved
+from protocols.bounded_files import read_bounded
 from protocols.calls.auth import credential
 from protocols.combined import load_specs
 from protocols.errors import UsageError
 from protocols.model import READS, Protocol
-from protocols.private_files import read_bounded
 from sandbox import Sandbox
 from sandbox.egress import Writes
 

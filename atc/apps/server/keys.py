@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from atc.costs import QuestionLimits
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
-from protocols.private_files import read_bounded
 
 __all__ = ["LOCAL", "ApiKeys", "Client", "read_keys"]
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from protocols import load
+from protocols.bounded_files import read_whole
 from protocols.calls.envelope import enveloped
 from protocols.documents.tool_records import category_folder, function_name, identifiers, parameter_name, standard_name
 from protocols.errors import UsageError
 from protocols.model import Envelope, Protocol, Tool
-from protocols.private_files import read_whole
 
 __all__ = [
     "ENDPOINTS",

@@ -19,8 +19,8 @@ from jsonschema import Draft202012Validator
 
 from atc.files import to_json, write_text
 from benchmarks.report.runs import check, object_schema
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 
 __all__ = ["FINISH", "AnswerCall", "JudgedAnswer", "by_id", "chain", "read_converted", "write_converted"]
 

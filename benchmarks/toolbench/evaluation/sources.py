@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.toolbench.evaluation.judged import FINISH, JudgedAnswer, by_id, chain, read_converted
+from protocols.bounded_files import read_whole
 from protocols.errors import UsageError
-from protocols.private_files import read_whole
 
 __all__ = ["JudgedRun", "convert", "open_answers", "read_ids"]
 

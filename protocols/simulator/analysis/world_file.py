@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from protocols.bounded_files import read_bounded
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
-from protocols.private_files import read_bounded
 from protocols.settings_yaml import SettingsLoader, parse_settings
 
 __all__ = ["NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]

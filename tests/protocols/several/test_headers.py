@@ -11,7 +11,8 @@ from keyring.backends.fail import Keyring
 
 from atc import Agent
 from protocols import UsageError
-from protocols.calls.auth import credential, header_of
+from protocols.calls.auth import credential
+from protocols.calls.header_option import header_of
 from sandbox import Sandbox
 from tests.local_api import Answer, LocalAPI
 from tests.protocols.several.conftest import SHOP_TOKEN
