@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from atc.diagnosis.provenance import failed
 from atc.fault import Fault, Stage
-from atc.program.source import lines_of, nodes_of
+from atc.program.source import lines_of, nodes_of, parsed
 from protocols.json_path import Step
 from sandbox.records import CallRecord, Run
 
@@ -69,13 +69,21 @@ def judge(program: str, run: Run | None) -> Fault | None:
     if run.outcome == "ok":
         if run.stdout.strip():
             return None
-        from atc.evidence.silence import explain_silence
-
-        return Fault("answer", "NoOutput", explain_silence(program))
+        return Fault("answer", "NoOutput", _explain_silence(program))
     stage: Stage = "policy" if run.outcome == "refused" else "run"
     if (error := run.error) is None:
         return Fault(stage, "Limit", f"stopped at the limit of {run.limit}")
     return Fault(stage, error.type, error.message, error.line, error.snippet)
+
+
+def _explain_silence(program: str) -> str:
+    """Explain why a program printed nothing."""
+    names = nodes_of(parsed(program) or ast.Module([], []), ast.Name)
+    prints = [node.lineno for node in names if node.id == "print"]
+    if not prints:
+        return "the program ended without printing an answer; print() it"
+    lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
+    return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
 def is_absence(tree: ast.AST, call: CallRecord) -> bool:

@@ -1,4 +1,4 @@
-"""A run that printed nothing: what is its answer all the same, and else why nothing was printed."""
+"""A run that printed nothing and has an answer all the same: writes that were accepted, or that there is nothing."""
 
 from __future__ import annotations
 
@@ -10,20 +10,10 @@ from atc.program.source import nodes_of, parsed
 from protocols.model import Protocol
 from sandbox.records import Run
 
-__all__ = ["accepted_writes", "explain_silence", "found_nothing"]
+__all__ = ["accepted_writes", "found_nothing"]
 
 _MOST_CALLED = 4
 """Functions that are named in place of an answer."""
-
-
-def explain_silence(program: str) -> str:
-    """Explain why a program printed nothing."""
-    names = nodes_of(parsed(program) or ast.Module([], []), ast.Name)
-    prints = [node.lineno for node in names if node.id == "print"]
-    if not prints:
-        return "the program ended without printing an answer; print() it"
-    lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
-    return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
 def found_nothing(program: str, run: Run) -> bool:
