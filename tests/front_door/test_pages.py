@@ -14,6 +14,8 @@ from tests.front_door.pages import ROOT, blocks, differences, recorded_endpoint
 from tests.shop import TOKEN, serving_shop
 
 PAGES = ("README.md", "docs/quickstart.md", "docs/your-api.md")
+LOCAL = "local:qwen2.5-coder-1.5b"
+LOCAL_ANSWERS = ROOT / "docs" / "examples" / "local_answers.jsonl"
 MOST_NOT_RUN = 8
 """Blocks that install, need a network or a second terminal; each says why in the source of its page."""
 
@@ -52,15 +54,27 @@ def test_a_page_does_what_it_shows(page: str, folder: Path, env: dict[str, str])
     assert not wrong, "\n\n".join(wrong)
 
 
+def local_differences(page: str, model: str, folder: Path, env: dict[str, str]) -> list[str]:
+    """What the blocks of a page that show the local model do not do; the date is that of the page."""
+    local_blocks = [block for block in blocks(ROOT / page) if block.is_local]
+    assert local_blocks
+    local = {**env, "ATC_MODEL": model, "ATC_SOLVE_NOW": "2026-04-02T09:00:00Z"}
+    return [difference for block in local_blocks for difference in differences(block, folder, local)]
+
+
 @pytest.mark.model
 @pytest.mark.local
-def test_the_local_model_answers_as_the_pages_show(folder: Path, env: dict[str, str]) -> None:
-    """The blocks that show the local model; its date is that of the page."""
-    local = {**env, "ATC_MODEL": "local:qwen2.5-coder-1.5b", "ATC_SOLVE_NOW": "2026-04-02T09:00:00Z"}
-    local_blocks = [block for page in PAGES for block in blocks(ROOT / page) if block.is_local]
-    wrong = [difference for block in local_blocks for difference in differences(block, folder, local)]
+def test_the_local_model_answers_as_a_page_shows(folder: Path, env: dict[str, str]) -> None:
+    """The block that shows it with the shop."""
+    wrong = local_differences("docs/your-api.md", LOCAL, folder, env)
 
-    assert local_blocks
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_what_the_local_model_answered_is_the_answer_of_a_page(folder: Path, env: dict[str, str]) -> None:
+    """Recorded, since it reads 1,500 tokens; after a change of its prompt the block with `--record` records it anew."""
+    wrong = local_differences("docs/quickstart.md", f"replay:{LOCAL_ANSWERS}", folder, env)
+
     assert not wrong, "\n\n".join(wrong)
 
 
