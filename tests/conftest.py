@@ -96,6 +96,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("model"):  # one process reads the model, and no two ask it at once
             item.add_marker(pytest.mark.xdist_group("model"))
             item.add_marker(pytest.mark.timeout(900))
+        elif _shares_what_its_module_makes(item):  # it is made once, and not by each process
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    # Groups start first, the larger ones before the others; then what is left in this order. The 2,000 quick tests of
+    # protocols come last, so that all processes end together.
+    items.sort(key=lambda item: item.nodeid.startswith("tests/protocols"))
+
+
+def _shares_what_its_module_makes(item: pytest.Item) -> bool:
+    """Whether it uses a fixture that is made once for its module."""
+    info = getattr(item, "_fixtureinfo", None)
+    return info is not None and any(
+        fixture.scope == "module" for fixtures in info.name2fixturedefs.values() for fixture in fixtures
+    )
 
 
 @functools.cache

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from tests.warm import warm_commands
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "docs" / "examples"
 
@@ -34,7 +35,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], str]
     monkeypatch.setenv("ATC_MODEL", "openai:scripted")
 
     def start(name: str) -> str:
-        command = [sys.executable, str(EXAMPLES / name)]
+        command = [str(warm_commands() / "python"), str(EXAMPLES / name)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout

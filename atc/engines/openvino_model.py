@@ -78,7 +78,7 @@ class OpenVINOModel(ModelBase):
         self._lock = threading.RLock()
         self._loaded: Any = None
         self._cancelled = threading.Event()
-        self._writing: threading.Thread | None = None
+        self._writing: threading.Event | None = None
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
@@ -86,7 +86,7 @@ class OpenVINOModel(ModelBase):
         started = time.monotonic()
         with self._lock:
             if self._writing is not None:  # it was interrupted, and may not have noticed yet
-                self._writing.join()
+                self._writing.wait()
                 self._writing = None
             self._cancelled = threading.Event()
             pipeline = self.load()
@@ -171,6 +171,8 @@ class OpenVINOModel(ModelBase):
         from openvino_genai import StreamingStatus
 
         cancelled, replies, failures = self._cancelled, [], []
+        # `is_alive` would not do: in Python 3.11 a thread whose `join` was interrupted counts as ended.
+        finished = threading.Event()
         config, stop, report = settings(request), request.stop, request.on_progress or (lambda progress: None)
         report(Progress(0, length))
 
@@ -191,21 +193,23 @@ class OpenVINOModel(ModelBase):
                 replies.append(pipeline.generate(prompt, config, on_text))
             except Exception as error:  # told in the thread that waits
                 failures.append(error)
+            finally:
+                finished.set()
 
         def cancel() -> None:
             cancelled.set()
-            thread.join(_STOP_SECONDS)
+            finished.wait(_STOP_SECONDS)
 
         thread = threading.Thread(target=generate, daemon=True)
         atexit.register(cancel)
         try:
             thread.start()
-            thread.join()
+            finished.wait()
         finally:
-            if thread.is_alive():  # Ctrl-C
+            if not finished.is_set():  # Ctrl-C
                 cancelled.set()
-                self._writing = thread
-                stop_in_background(lambda: atexit.unregister(cancel), thread.join)
+                self._writing = finished
+                stop_in_background(lambda: atexit.unregister(cancel), finished.wait)
             else:
                 atexit.unregister(cancel)
         if cancelled.is_set():

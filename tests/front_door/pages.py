@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -81,7 +80,7 @@ def blocks(page: Path) -> tuple[Block, ...]:
 def differences(block: Block, folder: Path, env: Mapping[str, str]) -> Iterator[str]:
     """Run a block in a folder; each command or script that does not do what the page shows, with what it did."""
     if block.kind == "python":
-        yield from _difference(block, [sys.executable, "-c", block.text], block.output, 0, folder, env)
+        yield from _difference(block, ["python", "-c", block.text], block.output, 0, folder, env)
         return
     exports = ""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:

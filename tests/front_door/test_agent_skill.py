@@ -14,6 +14,7 @@ import yaml
 from atc.apps.cli import EXIT_MEANINGS
 from tests.atc_command import ATC
 from tests.shop import TOKEN, serving_shop
+from tests.warm import warm_commands
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SKILL = (DOCS / "skill" / "SKILL.md").read_text("utf-8")
@@ -28,7 +29,7 @@ def test_every_command_of_the_skill_runs(
     commands = [line for block in re.findall(r"```sh\n(.*?)```", SKILL, re.DOTALL) for line in block.splitlines()]
     environment = {name: value for name, value in os.environ.items() if name != "ATC_CONFIG"}
     environment |= {"SHOP_TOKEN": TOKEN, "ATC_MODEL": "openai:scripted", "ATC_HOME": str(tmp_path / "home")}
-    environment["PATH"] = f"{Path(ATC).parent}:{environment['PATH']}"
+    environment["PATH"] = f"{warm_commands()}:{Path(ATC).parent}:{environment['PATH']}"
     (tmp_path / "program.py").write_text(PROGRAM)
     results = []
     with serving_shop(tmp_path):

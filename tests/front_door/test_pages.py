@@ -12,6 +12,7 @@ import pytest
 
 from tests.front_door.pages import ROOT, blocks, differences, recorded_endpoint
 from tests.shop import TOKEN, serving_shop
+from tests.warm import warm_commands
 
 PAGES = ("README.md", "docs/quickstart.md", "docs/your-api.md")
 LOCAL = "local:qwen2.5-coder-1.5b"
@@ -32,7 +33,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
     """A reader's environment: the token of the shop, and nothing of the tester's own."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(warm_commands()), str(Path(sys.executable).parent), os.environ["PATH"]])
     own = {"PATH": path, "PYTHONPATH": str(ROOT), "SHOP_TOKEN": TOKEN, "COLUMNS": "100", "NO_COLOR": "1"}
     mine = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
     return {**mine, **own, "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}

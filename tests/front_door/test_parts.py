@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm import warm_commands
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "parts.md"
 PROGRAMS = dict(re.findall(r'--8<-- "(parts/\w+\.py)"\n```\n\n```text\n(.*?)```', PAGE.read_text("utf-8"), re.DOTALL))
@@ -21,7 +22,7 @@ def test_the_page_has_each_program() -> None:
 @pytest.mark.parametrize("file", PROGRAMS)
 def test_a_program_prints_what_the_page_says(file: str, tmp_path: Path) -> None:
     """From any folder, without a model or a key."""
-    run = subprocess.run([sys.executable, PAGE.parent / file], cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run([warm_commands() / "python", PAGE.parent / file], cwd=tmp_path, capture_output=True, text=True)
 
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout == PROGRAMS[file]

@@ -53,15 +53,15 @@ class Announced(threading.Event):
             print("writing", flush=True)
         super().set()
 
-if sys.argv[2] == "interrupted":
-    try:
-        ask(Announced())
-    except KeyboardInterrupt:
-        print("interrupted", flush=True)
-else:
-    writing = threading.Event()
-    threading.Thread(target=ask, args=[writing], daemon=True).start()
-    writing.wait()
+try:
+    ask(Announced())
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+writing = threading.Event()
+threading.excepthook = lambda failed: None  # the engine ends under it
+threading.Thread(target=ask, args=[writing], daemon=True).start()
+writing.wait()
+print("left", flush=True)
 """
 
 
@@ -129,23 +129,21 @@ def test_an_engine_counts_tokens(model: Engine) -> None:
 @pytest.mark.model
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, pytest.param(OPENVINO, marks=pytest.mark.openvino)])
 def test_a_process_with_an_engine_is_interrupted_and_ends(name: str) -> None:
-    """Ctrl-C ends an answer, and nothing else is printed; a thread that still asks does not hold the process back."""
+    """Ctrl-C ends an answer, and nothing else is printed; a thread that asks next does not hold the process back."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    life = [sys.executable, "-c", LIFE, name]
-    with subprocess.Popen([*life, "interrupted"], text=True, **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen([sys.executable, "-c", LIFE, name], text=True, **pipes) as process:  # type: ignore[call-overload]
         assert process.stdout.readline() == "writing\n"
         process.send_signal(signal.SIGINT)
         printed, complaints = process.communicate()
 
-    assert (printed, complaints, process.returncode) == ("interrupted\n", "", 0)
-    assert subprocess.run([*life, "left"], capture_output=True).returncode == 0
+    assert (printed, complaints, process.returncode) == ("interrupted\nleft\n", "", 0)
 
 
 @pytest.mark.model
 def test_an_engine_tells_how_far_it_is(local: LocalEngine) -> None:
     """First the tokens that it has read of how many, with an estimate; then the text as it comes."""
     reports: list[Progress] = []
-    text = " ".join(f"The {number}. house is painted." for number in range(70))
+    text = " ".join(f"The {number}. house is painted." for number in range(36))
 
     completion = answer(
         local, ModelRequest([Message("user", f"{text}\nSay yes.")], max_tokens=8, on_progress=reports.append)
@@ -164,7 +162,7 @@ def test_an_engine_tells_how_far_it_is(local: LocalEngine) -> None:
 def test_what_all_prompts_begin_with_is_kept_for_the_next_process(tmp_path: Path) -> None:
     """It is read once and then found; the answer is the same, and a damaged file is made anew."""
     question = [
-        Message("system", "You write Python. " + "Names are short and lines too. " * 12),
+        Message("system", "You write Python. " + "Names are short and lines too. " * 8),
         Message("user", "Write a function that adds."),
         Message("assistant", "def add(a, b):"),
         Message("user", "Now one that subtracts."),
@@ -173,7 +171,7 @@ def test_what_all_prompts_begin_with_is_kept_for_the_next_process(tmp_path: Path
 
     def asked() -> Completion:
         with closing(LocalEngine("local:kept", path(DEFAULT_MODEL), keep=tmp_path / "kept")) as model:
-            return model.complete(question, max_tokens=8)
+            return model.complete(question, max_tokens=4)
 
     first, second = asked(), asked()
     (file,) = (tmp_path / "kept").iterdir()
@@ -198,7 +196,7 @@ def test_the_local_engine_wants_its_key_and_stays_on_loopback(local: LocalEngine
 @pytest.mark.model
 def test_ctrl_c_while_the_local_model_reads_ends_within_a_second(films: Path, tmp_path: Path) -> None:
     """The engine looks up from a long prompt every few seconds only; the command does not wait for that."""
-    out, question = tmp_path / "s.json", "Who directed The Long Tide? " + "That film was shown at the harbour. " * 200
+    out, question = tmp_path / "s.json", "Who directed The Long Tide? " + "That film was shown at the harbour. " * 40
     command = [str(Path(sys.executable).with_name("atc")), "solve", question, "--api", str(films), "--simulate"]
     with subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -218,7 +216,7 @@ def test_the_local_model_answers_after_an_interrupted_question(local: LocalEngin
         if progress.read:
             raise KeyboardInterrupt
 
-    text = " ".join(f"The {number}. house is red." for number in range(100))
+    text = " ".join(f"The {number}. house is red." for number in range(36))
     with pytest.raises(KeyboardInterrupt):
         answer(local, ModelRequest([Message("user", text)], max_tokens=8, on_progress=interrupt))
     local.close()
@@ -254,7 +252,7 @@ def test_copies_without_end_are_ended(openvino: OpenVINOModel) -> None:
 def test_a_drawn_answer_is_the_same_for_the_same_seed(openvino: OpenVINOModel) -> None:
     """Once the question was read: what is kept of it may differ in the last digits. Other seeds draw others."""
     question = [Message("user", "Name an animal and a colour.")]
-    _, *drawn = [sample(openvino, question, max_tokens=12, seed=seed).text for seed in (1, 1, 1, 2, 3)]
+    _, *drawn = [sample(openvino, question, max_tokens=8, seed=seed).text for seed in (1, 1, 1, 2)]
 
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
