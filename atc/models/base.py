@@ -91,6 +91,7 @@ class Message:
         calls: The calls of an assistant's message, in order. Each needs a "tool" message with its result.
         call_id: `FunctionCall.id` of the call whose result this is.
         name: The function of that call.
+        shared: Characters at the beginning that other questions have, too: a provider may keep what it read of them.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -98,6 +99,7 @@ class Message:
     calls: tuple[FunctionCall, ...] = ()
     call_id: str = ""
     name: str = ""
+    shared: int = field(default=0, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Role and content, and of the other fields those that are not empty."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from string import Template
 from types import SimpleNamespace
 from typing import Any
@@ -168,9 +169,9 @@ def without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
         return list(messages), ""
     *earlier, last = messages
     prefill = last.content
-    question = earlier.pop().content if earlier and earlier[-1].role == "user" else ""
-    text = Template(PREFILL).substitute(message=question, prefill=prefill).lstrip()
-    return [*earlier, Message("user", text)], prefill
+    question = earlier.pop() if earlier and earlier[-1].role == "user" else Message("user", "")
+    text = Template(PREFILL).substitute(message=question.content, prefill=prefill).lstrip()
+    return [*earlier, replace(question, content=text)], prefill
 
 
 def after_prefill(text: str, prefill: str) -> str:

@@ -24,6 +24,7 @@ from atc.models.base import (
     SILENCE,
     TEMPERATURE,
     Completion,
+    Message,
     ModelBase,
     ModelRequest,
     Progress,
@@ -82,6 +83,12 @@ def is_provider(name: str) -> bool:
     return name in AnyLLM.get_supported_providers()
 
 
+def _with_mark(message: Message) -> list[dict[str, Any]]:
+    """A text in two parts, the first of which is to be kept for other questions."""
+    first = {"type": "text", "text": message.content[: message.shared], "cache_control": {"type": "ephemeral"}}
+    return [first, {"type": "text", "text": message.content[message.shared :]}]
+
+
 def check_installed(name: str) -> None:
     """Raises: ModelError: The extra for the model of a provider is missing."""
     if find_spec("any_llm") is None:
@@ -136,6 +143,9 @@ class ProviderModel(ModelBase):
             "temperature": 0.0 if request.seed is None else TEMPERATURE,
             "stream_options": {"include_usage": True},
         }
+        if self._provider == "anthropic":  # the others keep what they read without being asked
+            for message, turn in zip(messages, payload["messages"], strict=True):
+                turn["content"] = _with_mark(message) if message.shared else turn["content"]
         if self._provider == "ollama":  # it cuts a conversation beyond its window without a word
             tokens = len(json.dumps(payload)) // CHARACTERS_PER_TOKEN + request.max_tokens
             payload["num_ctx"] = -(-tokens // WINDOW_STEP) * WINDOW_STEP

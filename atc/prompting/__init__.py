@@ -192,11 +192,13 @@ class Offer:
 
     def messages(self) -> list[Message]:
         """The prompt."""
-        text = fill("question", tools=self.with_context(self.functions), query=self.asked)
+        text = fill("question", tools=self.with_context(self.functions), query=self.asked).strip()
+        is_whole = len(self.details) == len(self.graph.protocol.tools)
+        is_shared = is_whole and self.profile.documentation == "full"
         return [
             self.system,
             *(example_turns(self.example, self.tools) if self.example else ()),
-            Message("user", text.strip()),
+            Message("user", text, shared=text.index(self.functions) + len(self.functions) if is_shared else 0),
             *self.shown,
         ]
 

@@ -87,6 +87,25 @@ def test_a_provider_calls_functions(start: Start, provider: str) -> None:
     assert "rain" in json.dumps(api.requests[1])
 
 
+def test_what_all_questions_share_is_marked_for_the_provider(start: Start) -> None:
+    """Anthropic keeps what a request marks: the instructions and the functions of a small API, not the question."""
+    api = start("anthropic")
+    api.text = "```python\nprint(GET_films()[\"totalCount\"])\n```"
+    questions = ("When did Dune come out?", "Who directed Dune?")
+
+    with Agent(load(sample("cinema")), open_model("anthropic:small"), profile="large", simulate=True) as agent:
+        for question in questions:
+            agent.solve(question)
+
+    contents = [request["messages"][-1]["content"] for request in api.requests]
+    (first, *_), (second, *_) = contents
+    assert first == second
+    assert first["cache_control"] == {"type": "ephemeral"} and "def GET_films(" in first["text"]
+    assert [rest for _, *rest in contents] == [
+        [{"type": "text", "text": f"\n\nQuestion: {question}"}] for question in questions
+    ]
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_half_a_stream_of_a_provider_is_no_answer(start: Start, provider: str) -> None:
     """It is told how far the answer came."""
