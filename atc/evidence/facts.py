@@ -195,9 +195,12 @@ def _caught_error(traced: TracedRun) -> Finding | None:
     """The answer is what a handler of errors printed, and no value of a reply. A 404 may well be an answer."""
     if traced.shows_data or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
         return None
-    for handler in nodes_of(traced.tree, ast.ExceptHandler):
-        from atc.evidence.failed_calls import printed_answer
+    handlers = list(nodes_of(traced.tree, ast.ExceptHandler))
+    if not handlers:
+        return None
+    from atc.evidence.failed_calls import printed_answer
 
+    for handler in handlers:
         for node, _ in calls_of(handler, {"print"}):
             if printed_answer(node, handler.name, traced):
                 message = f"line {node.lineno} printed the answer after it caught an error"
