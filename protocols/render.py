@@ -22,7 +22,7 @@ from protocols.quoting import estimate, first_sentence, json_text, one_line, unf
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.words import NAMES, SEARCHES, WRAPPERS, noun_of, stem, words
 
-__all__ = ["PLAIN_NAMES", "render", "render_full", "sentence"]
+__all__ = ["PLAIN_NAMES", "hint", "render", "render_full", "sentence"]
 
 _MAX_DEPTH = 3
 _MAX_KEYS_IN_LINE = 8
@@ -72,6 +72,24 @@ def render(
         if budget is None or estimate(text) <= budget:
             return text
     return writer((), {}, level=_LEVELS[-1]).text()
+
+
+def hint(graph: ProtocolGraph, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
+    """A one-line hint at the providers of an argument; empty without one.
+
+    It names up to `most` providers: the best, then those that need an identifier themselves, for longer chains.
+
+    Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
+    """
+    providers = graph.providers(tool, argument, among)
+    sources = [*providers[:1], *(source for source in providers[1:] if graph.needs(source.tool))][:most]
+    parameter = graph.protocol.tool(tool).argument(argument)
+    if not sources or parameter is None:
+        return ""
+    kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
+    if entry := graph.item_key(tool, argument):
+        kind = f'[{{"{entry}": str}}]'
+    return f"{argument}: {kind} — from " + " or ".join(graph.expression(source) for source in sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +204,7 @@ class _ToolWriter:
             return _function(tool, self.level.described, 60)
         needed, signature = self._head(tool, _FEW_ARGUMENTS, 60)
         flow = [p for p in needed if p.required or tool.writes] if self.hints else []
-        hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
+        hints = [hint(self.graph, tool.name, p.argument, self.among) for p in flow]
         schema = tool.response_schema
         keys = list(map(_name, self._selected_fields(schema)[0])) if schema is not None else []
         line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _MAX_KEYS_IN_LINE else signature
@@ -214,7 +232,7 @@ class _ToolWriter:
         arguments, head = self._head(tool, _MORE_ARGUMENTS if self.level.optional else 0, 110)
         lines = [head]
         flow = [p for p in arguments if self.hints and (p.required or tool.writes)]
-        hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
+        hints = [line for p in flow if (line := hint(self.graph, tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
         plain = [p for p in arguments if self.level.described and self._needs_example(tool, p)]

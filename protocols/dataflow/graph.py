@@ -226,23 +226,6 @@ class ProtocolGraph:
         ]
         return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
 
-    def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
-        """A one-line hint at the providers of an argument; empty without one.
-
-        It names up to `most` providers: the best, then those that need an identifier themselves, for longer chains.
-
-        Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
-        """
-        providers = self.providers(tool, argument, among)
-        sources = [*providers[:1], *(source for source in providers[1:] if self.needs(source.tool))][:most]
-        parameter = self._tools[tool].argument(argument)
-        if not sources or parameter is None:
-            return ""
-        kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
-        if entry := self.item_key(tool, argument):
-            kind = f'[{{"{entry}": str}}]'
-        return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
-
     def expression(self, source: ProvidedField) -> str:
         """The expression that reads a provided field: a call with its required arguments, and the path."""
         tool = self._tools[source.tool]

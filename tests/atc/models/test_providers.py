@@ -90,7 +90,7 @@ def test_a_provider_calls_functions(start: Start, provider: str) -> None:
 def test_what_all_questions_share_is_marked_for_the_provider(start: Start) -> None:
     """Anthropic keeps what a request marks: the instructions and the functions of a small API, not the question."""
     api = start("anthropic")
-    api.text = "```python\nprint(GET_films()[\"totalCount\"])\n```"
+    api.text = '```python\nprint(GET_films()["totalCount"])\n```'
     questions = ("When did Dune come out?", "Who directed Dune?")
 
     with Agent(load(sample("cinema")), open_model("anthropic:small"), profile="large", simulate=True) as agent:

@@ -8,6 +8,7 @@ import pytest
 
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.render import hint
 from tests.atc.assist.planning.sketches import document, graph, lines, plan_sketch, plan_sketches
 
 
@@ -171,7 +172,7 @@ def test_a_list_of_objects_is_filled_with_objects() -> None:
     assert shown("DELETE_shelves_shelf_id_songs", "Take all my songs off the shelf Blue")[-1] == (
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["id"], songs=[{"uri": song["uri"]} for song in songs])'
     )
-    assert radio().hint("DELETE_shelves_shelf_id_songs", "songs").startswith('songs: [{"uri": str}] — from GET_')
+    assert hint(radio(), "DELETE_shelves_shelf_id_songs", "songs").startswith('songs: [{"uri": str}] — from GET_')
 
 
 def test_items_to_add_do_not_come_from_the_target_list() -> None:
