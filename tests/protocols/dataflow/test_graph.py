@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols import load
+from protocols import load, render
 from protocols.dataflow.graph import ProtocolGraph
 from tests.protocols.documents.samples import content
 
@@ -77,7 +77,7 @@ def test_an_api_with_other_habits_is_understood(tool: str, argument: str, hint: 
     """Nouns come from paths, objects and keys, identifiers from bodies, headers and links."""
     graph = ProtocolGraph(load(workshop()))
 
-    assert hint_of(graph, tool, argument) == f"{argument}: str — from {hint}"
+    assert render.hint(graph, tool, argument) == f"{argument}: str — from {hint}"
 
 
 def test_a_search_by_words_comes_before_one_by_filters() -> None:
