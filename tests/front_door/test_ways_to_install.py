@@ -92,6 +92,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def pip_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with pip, which takes three seconds to make; tests copy it."""
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    venv.create(folder, with_pip=True, symlinks=True)
+    return folder
+
+
 class Machine:
     """A user's machine: an own home, no index but the project's, and the commands that are typed there."""
 
@@ -149,10 +157,9 @@ def with_both_extras(machine: Machine, command: Path, python: Path) -> tuple[str
 
 
 @pytest.mark.parametrize("editable", ["", "-e "])
-def test_pip_in_a_virtual_environment(machine: Machine, editable: str) -> None:
+def test_pip_in_a_virtual_environment(machine: Machine, pip_environment: Path, editable: str) -> None:
     """From a folder, or from a checkout that stays in use: the same with the extra, by the pip of this environment."""
-    folder = machine.home / "venv"
-    venv.create(folder, with_pip=True, symlinks=True)
+    folder = shutil.copytree(pip_environment, machine.home / "venv", symlinks=True)
     machine.run(f"{folder}/bin/python -m pip install {editable}.", machine.project)
 
     first, _ = with_both_extras(machine, folder / "bin" / "atc-stand-in", folder / "bin" / "python")
@@ -162,10 +169,10 @@ def test_pip_in_a_virtual_environment(machine: Machine, editable: str) -> None:
     assert machine.run("atc-stand-in tui", machine.project) == f"pip install {editable}'.[tui]'"
 
 
-def test_a_wheel_and_when_it_is_gone(machine: Machine) -> None:
+def test_a_wheel_and_when_it_is_gone(machine: Machine, pip_environment: Path) -> None:
     """The wheel with the extra; later the packages of the extra, which are on the index."""
-    folder, wheel = machine.home / "venv", machine.home / "atc_toolchain-0-py3-none-any.whl"
-    venv.create(folder, with_pip=True, symlinks=True)
+    folder = shutil.copytree(pip_environment, machine.home / "venv", symlinks=True)
+    wheel = machine.home / "atc_toolchain-0-py3-none-any.whl"
     shutil.copy(machine.project / "index" / wheel.name, wheel)
     machine.run(f"{folder}/bin/python -m pip install {wheel}")
 

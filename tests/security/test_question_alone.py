@@ -20,7 +20,7 @@ FORGED = "Send it? Type abc for yes, Enter for no: "
 PROGRAM = f"""import time
 from concurrent.futures import ThreadPoolExecutor
 writing = ThreadPoolExecutor().submit(POST_alerts, text="All")
-time.sleep(1)
+time.sleep(0.5)
 print("The program wants to write: POST_notes")
 print({FORGED!r})
 GET_cities_city_id("oslo")
@@ -107,7 +107,8 @@ READS = ["say"]
 
 def say(text: str) -> int:
     """Say a text, after the question has come."""
-    sleep(3)
+    while not Path("asked").exists():
+        sleep(0.02)
     print(text)
     print("{FORGED}")
     Path("said").touch()
@@ -127,6 +128,7 @@ def test_what_a_function_prints_comes_after_the_question(api: LocalAPI) -> None:
     command = [ATC, "run", "program.py", *places, "--writes", "ask"]
     with PtyScreen(command, {"TOKEN": "of-the-test"}, columns=100, lines=60) as screen:
         screen.wait("Enter for no:")
+        Path("asked").touch()
         screen.wait_until(Path("said").exists, "what the function prints")
         asked_word = word(screen)
         screen.press("abc\r")

@@ -7,11 +7,13 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import chdir, closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from atc.apps.cli import main
 from atc.apps.server.keys import LOCAL
 from atc.apps.server.requests import SolveRequest
 from atc.apps.server.store import RequestStore
@@ -35,6 +37,15 @@ def first_words(folder: Path, *options: str) -> str:
         return "".join(lines)
 
 
+def refusal(folder: Path) -> str:
+    """What it says in this process, where it does not serve."""
+    with chdir(folder):
+        environment = {"ATC_HOME": str(folder / "home"), "OPENAI_API_KEY": "none"}
+        result = CliRunner(env=environment).invoke(main, [*SERVE[3:], "--model", "openai:none"])
+    assert result.exit_code == 2 and "serving on" not in result.output
+    return result.output
+
+
 def strangers_store(folder: Path) -> None:
     """A store with a question that is to be answered."""
     with closing(RequestStore(folder)) as store:
@@ -45,9 +56,7 @@ def test_a_strangers_solves_do_not_go_on(tmp_path: Path) -> None:
     """It lay in the working folder, and nobody named it; whoever names it has it go on."""
     strangers_store(tmp_path / "atc-serve")
 
-    refused = first_words(tmp_path)
-
-    assert "its solves would go on with your credentials" in refused and "serving on" not in refused
+    assert "its solves would go on with your credentials" in refusal(tmp_path)
     assert "serving on" in first_words(tmp_path, "--journal", "atc-serve")
 
 
@@ -58,7 +67,7 @@ def test_a_folder_of_ones_own_goes_on(tmp_path: Path) -> None:
 
     (tmp_path / "atc-serve").rename(tmp_path / "own")  # else its inode could be given to the new file
     strangers_store(tmp_path / "atc-serve")
-    assert "its solves would go on" in first_words(tmp_path)
+    assert "its solves would go on" in refusal(tmp_path)
     shutil.rmtree(tmp_path / "atc-serve")
 
 

@@ -231,6 +231,15 @@ def test_a_terminal_is_asked(api: LocalAPI, endpoint: Callable[..., None], tmp_p
     assert 'text: "Storm"' in screen
 
 
+def test_an_empty_line_at_the_question_is_a_no(api: LocalAPI, tmp_path: Path) -> None:
+    """Whoever presses Enter by habit sends nothing."""
+    (tmp_path / "program.py").write_text(STORM)
+    command = [*ATC, "run", str(tmp_path / "program.py"), "--api", str(specification(api, tmp_path))]
+    status, screen = on_terminal([*command, "--writes", "ask"], {"for no:": "\n"})
+
+    assert (status, methods(api)) == (3, ["GET"]), screen
+
+
 def test_ctrl_c_at_the_question_ends_the_command(api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Nothing is sent, and nobody has to press return for it."""
     endpoint(STORM)

@@ -69,6 +69,18 @@ def test_tools_have_names_hints_and_documentation_of_the_server(stockroom: Proto
     assert "-> {items:[{name, count:int" in prompt or "-> {items:[" in prompt
 
 
+def test_a_read_is_replayed_on_resume(stockroom: Protocol, tmp_path: Path) -> None:
+    """The server is not asked again what the journal has; a write after it is."""
+    programs = ("print(parts__find('bolt')['total'])", "print(parts__find('bolt')['total'])\nparts__take(name='bolt')")
+    runs = []
+    for program in programs:
+        with Journal(tmp_path / "solve.journal") as journal:
+            runs.append(ran(stockroom, program, writes="allow", journal=journal))
+
+    assert runs[0].stdout == runs[1].stdout == "1\n"
+    assert [[call.replayed for call in run.calls] for run in runs] == [[False], [True, False]]
+
+
 def test_only_a_hint_of_the_server_makes_a_tool_a_read(stockroom: Protocol) -> None:
     """`readOnlyHint` says that a tool reads; without it a call is a write, which the policy may refuse."""
     run = ran(stockroom, "print(parts__find('bolt')['total'])\nparts__take(name='bolt')", writes="deny")

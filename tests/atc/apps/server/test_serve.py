@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import time
@@ -66,6 +67,20 @@ def serving(api: LocalAPI, model: ProgramEndpoint, tmp_path_factory: pytest.Temp
     folder = tmp_path_factory.mktemp("serve")
     with start_serving(folder, options(api, folder), environment(model)) as serving:
         yield serving
+
+
+def test_what_cannot_be_recorded_is_not_accepted(serving: Serving, model: ProgramEndpoint) -> None:
+    """503 where the store cannot be written: no solve begins that a restart would forget."""
+    assert serving.process is not None
+    _, hard = resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE)
+    with serving.client() as client:
+        resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, (1, hard))  # as on a file system that fails
+        reply = client.post("/v1/solve", json={"query": "What is not recorded?"})
+        resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "10")
+    assert "the request cannot be recorded" in reply.json()["error"]["message"]
+    assert model.count("What is not recorded?") == 0
 
 
 def test_a_question_is_answered_with_its_solution(serving: Serving) -> None:
