@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html.entities
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -20,13 +20,16 @@ _Secrets: TypeAlias = tuple[str, ...]
 _MASK = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _HEX = re.compile(r"[0-9a-fA-F]{8,}")
-_DIGITS = rb"(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])"
 _ESCAPED = re.compile(
-    rb"(?:[=%]|%25|u00|\\x|\\u\{(?:00)?|&(?:amp;)?#[xX]0{0,2})"
-    + _DIGITS
-    + rb"|&(?:amp;)?#0?(?:4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])(?!\d)"
+    rb"(?:(?:%(?:25)?|=|%u00|\\{1,3}(?:x|u00|u\{(?:00)?)|&(?:amp;)?#[xX]0{0,2})"
+    rb"(3\d|[46][1-9A-Fa-f]|[57][\dAa])"
+    rb"|&(?:amp;)?#0?(4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])(?!\d))[;}]?"
 )
-"""An escaped letter or digit."""
+"""An escaped letter or digit, with its number in hex or decimal."""
+_LONGEST_ESCAPE = len(b"&amp;#x0041;")
+"""Bytes of an escaped letter or digit at most."""
+_SWALLOWED = 5
+"""Letters and digits at most that `_ESCAPED` takes together with a sign before them: `x0041` in `&#x0041`."""
 _MIN_CORE = 8
 """Characters in the middle of a base64 text that do not match by chance."""
 _URL_SAFE = str.maketrans("+/", "-_")
@@ -46,8 +49,6 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     of bytes. A password under four characters is not redacted alone: it occurs in ordinary text.
     """
     chosen = _revealed(credentials)
-    if not _usual_forms(chosen):
-        return text
     data = text.encode("utf-8", "surrogatepass")
     return _pattern_for(chosen, data).sub(_masked, data).decode("utf-8", "surrogatepass")
 
@@ -66,7 +67,7 @@ def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> b
 def _cleaned(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[tuple[bytes, bool]]:
     """Chunks without secrets, each with whether there was one in it."""
     chosen = _revealed(credentials)
-    if not _usual_forms(chosen):
+    if not chosen:
         yield from ((part, False) for part in parts)
         return
     overlap = _max_length(chosen) - 1
@@ -98,66 +99,79 @@ def _masked(match: re.Match[bytes]) -> bytes:
 
 
 class _SecretForm(NamedTuple):
-    """A pattern for one form of a secret.
+    """A text in an encoding, as which a secret may come; `padding` times `=` may follow.
 
-    `first` is its first character unescaped, `other` a pattern for the escapes of that character, `markers` are their
-    first bytes, `rest` is a pattern for the other characters, `longest` the maximal length of a match.
+    Letters and digits may be escaped only if the form is `escapable`, the other characters in any. `marker` is in each
+    text with the form; `unescaped_marker`, which may be shorter, once `_ESCAPED` was replaced there by what it means.
+    A `wide` form has a zero byte.
     """
 
-    first: bytes
-    other: bytes
-    markers: frozenset[bytes]
-    rest: bytes
-    longest: int
+    text: str
+    padding: int
+    encoding: str
+    escapable: bool
+    wide: bool
+    marker: bytes
+    unescaped_marker: bytes
 
 
 @lru_cache(maxsize=64)
-def _usual_forms(secrets: _Secrets, with_escapes: bool = False) -> tuple[_SecretForm, ...]:
-    """The forms that are searched in any text. `with_escapes`: letters and digits may be escaped, too."""
-    texts = {text for secret in secrets for text in _usual_texts(secret)}
-    forms = (_form(*text, encoding, with_escapes) for text in texts for encoding in _ENCODINGS)
-    return tuple(form for form in forms if form is not None)
+def _forms(secrets: _Secrets) -> tuple[_SecretForm, ...]:
+    """The forms that are searched: the usual ones in each encoding, with letters and digits escaped in UTF-8 only."""
+    forms: list[_SecretForm] = []
+    for secret in secrets:
+        for text, padding in _usual_texts(secret):
+            markers = (_marker(text), _marker(text, _SWALLOWED))
+            for code in _ENCODINGS:
+                wide, encoded = 0 in text.encode(code, "ignore"), (marker.encode(code) for marker in markers)
+                forms.append(_SecretForm(text, padding, code, code == "utf-8", wide, *encoded))
+        for text in _rare_texts(secret):
+            marker = text if re.fullmatch(r"[\d, ]+", text) else _marker(text)
+            forms.append(_SecretForm(text, 0, "utf-8", False, False, marker.encode(), b""))
+    return tuple(forms)
 
 
-@lru_cache(maxsize=64)
-def _rare_forms(secrets: _Secrets) -> tuple[tuple[bytes, _SecretForm], ...]:
-    """Each rare form, with a marker: bytes without which it is not in a text."""
-    texts = {text for secret in secrets for text in _rare_texts(secret)}
-    forms = ((_marker(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
-    return tuple((marker, form) for marker, form in forms if form is not None)
-
-
-def _marker(text: str) -> bytes:
-    """The longest run of letters and digits, which is in a text however the other characters are escaped."""
-    if re.fullmatch(r"[\d, ]+", text):
-        return text.encode()
-    runs: list[str] = re.findall(r"[A-Za-z0-9]*", text)
-    return max(runs, key=len).encode()
+def _marker(text: str, dropped: int = 0) -> str:
+    """The longest run of letters and digits, which are plain however the rest is escaped; `dropped` of each lack."""
+    runs: list[str] = re.findall(rf"(?<![A-Za-z0-9])[A-Za-z0-9]{{{dropped}}}([A-Za-z0-9]+)", text)
+    return max(runs, key=len, default="")
 
 
 @lru_cache(maxsize=64)
 def _max_length(secrets: _Secrets) -> int:
-    rare = (form for _, form in _rare_forms(secrets))
-    return max(form.longest for form in (*_usual_forms(secrets, True), *rare))
+    return max(_longest(form, form.escapable) for form in _forms(secrets))
 
 
 @lru_cache(maxsize=256)
-def _pattern(secrets: _Secrets, with_escapes: bool, rare: frozenset[_SecretForm]) -> re.Pattern[bytes]:
-    """One pattern for all forms, the longest first: a secret may be the prefix of another."""
-    unsorted = {*_usual_forms(secrets, with_escapes), *rare}
-    forms = sorted(unsorted, key=lambda form: (-form.longest, form.first, form.rest))
-    plain = [re.escape(form.first) + form.rest for form in forms if form.first]
-    escaped = [form.other + form.rest for form in forms if form.other]
-    if escaped:
-        markers = b"".join(sorted({re.escape(marker) for form in forms for marker in form.markers}))
-        plain.append(b"(?=[" + markers + b"])(?:" + b"|".join(escaped) + b")")
-    return re.compile(b"|".join(plain))
+def _pattern(forms: frozenset[_SecretForm], with_escapes: bool) -> re.Pattern[bytes]:
+    """One pattern for some forms, the longest first: a secret may be the prefix of another."""
+    patterns = set()
+    for form in forms:
+        escaped = with_escapes and form.escapable
+        pattern = b"".join(_character(char, form.encoding, escaped) for char in form.text)
+        padding = b"(?:" + _character("=", form.encoding, False) + b")?"
+        patterns.add((-_longest(form, escaped), pattern + padding * form.padding))
+    return re.compile(b"|".join(pattern for _, pattern in sorted(patterns)) or b"(?!)")
 
 
 def _pattern_for(secrets: _Secrets, data: bytes) -> re.Pattern[bytes]:
-    """The pattern for some bytes, without forms that cannot be in them; much faster to match."""
-    rare = frozenset(form for marker, form in _rare_forms(secrets) if marker in data)
-    return _pattern(secrets, _ESCAPED.search(data) is not None, rare)
+    """The pattern for the forms that may be in some bytes: of all forms it would take half a second to compile."""
+    plain = _ESCAPED.sub(_plain, data)
+    escaped, zeros = plain != data, b"\0" in data
+    return _pattern(
+        frozenset(
+            form
+            for form in _forms(secrets)
+            if (zeros or not form.wide)  # seldom true, and much sooner known than whether a marker is there
+            and (form.unescaped_marker in plain if escaped and form.escapable else form.marker in data)
+        ),
+        escaped,
+    )
+
+
+def _plain(escape: re.Match[bytes]) -> bytes:
+    """The letter or digit that is escaped."""
+    return bytes([int(escape[1], 16) if escape[1] else int(escape[2])])
 
 
 def _usual_texts(secret: str) -> Iterator[tuple[str, int]]:
@@ -207,50 +221,52 @@ def _inside_base64(data: bytes) -> Iterator[str]:
             yield core.translate(_URL_SAFE)
 
 
-def _form(text: str, padding: int, encoding: str, with_escapes: bool) -> _SecretForm | None:
-    """A text in one encoding, each character in any spelling; None if the encoding lacks one."""
-    patterns: list[bytes] = []
-    forms: list[_SecretForm] = []
-    for char in text + "=" * padding:
-        form = _character(char, encoding, with_escapes)
-        if form is None:
-            return None
-        forms.append(form)
-        optional = b"?" if padding and char == "=" else b""
-        alternatives = [re.escape(form.first), form.other] if form.first else [form.other]
-        patterns.append(b"(?:" + b"|".join(filter(None, reversed(alternatives))) + b")" + optional)
-    return forms[0]._replace(rest=b"".join(patterns[1:]), longest=sum(form.longest for form in forms))
+def _longest(form: _SecretForm, escaped: bool) -> int:
+    """Bytes of a match at most."""
+    text = form.text + "=" * form.padding
+    if not escaped:
+        return sum(max(map(len, _encoded(char, form.encoding))) for char in text)
+    return sum(_LONGEST_ESCAPE if _is_plain(char) else max(map(len, _encoded(char, "utf-8"))) for char in text)
+
+
+def _is_plain(char: str) -> bool:
+    """True for letters and digits, which few services escape."""
+    return char.isascii() and char.isalnum()
 
 
 @lru_cache(maxsize=4096)
-def _character(char: str, encoding: str, with_escapes: bool) -> _SecretForm | None:
-    """`_form` for one character. Escapes of letters and digits are searched in UTF-8 only."""
-    if char.isascii() and char.isalnum():
-        first = char.encode(encoding)
-        if not with_escapes or encoding != "utf-8":
-            return _SecretForm(first, b"", frozenset(), b"", len(first))
-        code = f"{ord(char):02x}"
-        digits = f"{code[0]}[{code[1]}{code[1].upper()}]".encode()
-        escape = (
-            rb"(?:(?:%(?:25)?|=|\\{1,3}(?:x|u00)|%u00)" + digits + rb"|\\{1,3}u\{(?:00)?" + digits + rb"\}"
-            rb"|&(?:amp;)?#(?:[xX]0{0,2}" + digits + rb"|0?" + str(ord(char)).encode() + rb"(?!\d));?)"
-        )
-        return _SecretForm(first, escape, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
-    spellings = sorted(_encoded(_spellings(char), encoding), key=lambda spelling: (-len(spelling), spelling))
-    if not spellings:
-        return None
-    first = b"".join(_encoded([char], encoding))
-    escapes = [spelling for spelling in spellings if spelling != first]
-    escape = b"(?:" + b"|".join(map(re.escape, escapes)) + b")" if escapes else b""
-    return _SecretForm(first, escape, frozenset(spelling[:1] for spelling in escapes), b"", len(spellings[0]))
+def _character(char: str, encoding: str, escaped: bool) -> bytes:
+    """A pattern for a character in any spelling. Letters and digits have more than one only if they are `escaped`."""
+    if not (escaped and _is_plain(char)):
+        return _any_of(_encoded(char, encoding))
+    plain, decimal, number = char.encode(), str(ord(char)).encode(), f"{ord(char):x}"
+    digits = f"{number[0]}[{number[1]}{number[1].upper()}]".encode()
+    return (
+        rb"(?:(?:%(?:25)?|=|\\{1,3}(?:x|u00)|%u00)" + digits + rb"|\\{1,3}u\{(?:00)?" + digits + rb"\}"
+        rb"|&(?:amp;)?#(?:[xX]0{0,2}" + digits + rb"|0?" + decimal + rb"(?!\d));?|" + plain + rb")"
+    )
 
 
-def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
-    encodings = set()
+def _any_of(texts: Collection[bytes]) -> bytes:
+    """A pattern for any of these texts, the longest first; common beginnings are in it once: it compiles faster."""
+    rests: dict[bytes, list[bytes]] = {}
     for text in texts:
+        rests.setdefault(text[:1], []).append(text[1:])
+    ends = rests.pop(b"", None)
+    branches = [re.escape(first) + _any_of(rest) for first, rest in sorted(rests.items())]
+    if not branches or (len(branches) == 1 and ends is None):
+        return b"".join(branches)
+    return b"(?:" + b"|".join(branches) + b")" + (b"" if ends is None else b"?")
+
+
+@lru_cache(maxsize=4096)
+def _encoded(char: str, encoding: str) -> frozenset[bytes]:
+    """The spellings of a character, letters and digits as they are, in an encoding."""
+    encodings = set()
+    for text in (char,) if _is_plain(char) else _spellings(char):
         with suppress(UnicodeEncodeError):
             encodings.add(text.encode(encoding))
-    return encodings
+    return frozenset(encodings)
 
 
 @lru_cache(maxsize=1024)

@@ -153,13 +153,15 @@ def header(value: str) -> APIKey:
         (header("Session id=1; session=k3y-4711"), "k3y-4711, ann", "[secret], ann"),
         (header("ApiKey user=ann,key=k3y-4711"), "k3y-4711, ann", "[secret], ann"),
         (header("deadbeef01AB"), "DEADBEEF01AB deadbeef01ab", "[secret] [secret]"),
+        (BearerToken("41bcdefgh"), "key=41bcdef%67h =41bcdefgh", "key=[secret] =[secret]"),
+        (BearerToken("x0041bcdefgh"), "&#x0041bcdef%67h &#%780041bcdefgh", "&#[secret] &#[secret]"),
         (header("pässwörd"), "key pässwörd".encode().decode("latin-1"), "key [secret]"),
         (header("pässwörd"), "key pässwörd".encode().decode("cp1252"), "key [secret]"),
     ],
 )
 def test_the_parts_of_a_credential_are_removed_too(taken: Credential, text: str, redacted: str) -> None:
     """A service says `invalid token abc` and not `Bearer abc`; some take the token as the name of a user; UTF-8 is
-    misread, and hex digits are written in the other case."""
+    misread, and hex digits are written in the other case. The beginning of a secret may look like an escape's end."""
     assert redact(text, [taken]) == redacted
     assert redact(text, []) == text
 
