@@ -3,8 +3,8 @@
 In a program `sheet` is the spreadsheet and `worksheet` its first worksheet; the functions on records are
 `get_as_dataframe`, `set_with_dataframe` and those of `pd`. The sandbox has no pandas: a data frame is a list of records
 (objects with the columns as keys), and cells and worksheets come back as values with attributes (`cell.value`,
-`info.title`). `documented.yaml` has the functions of gspread and pandas that prompts document and no test needs, so
-that a prompt has all 108 functions to choose from: a call of one is refused.
+`info.title`). `documented.yaml` has the functions of gspread and pandas that prompts document and no label of our tests
+calls, so that a prompt has all 108 functions to choose from: a call of one is refused, also in a test of `--files`.
 
 Source: Xu et al. (arXiv:2305.16504), section 5 and appendix B.
 """
@@ -77,7 +77,7 @@ def _refusing(name: str, signature: str, description: str) -> Callable[..., Any]
     """A method with this signature that refuses a call."""
 
     def refuse() -> None:
-        raise SheetsError(f"NotImplementedError: {name} is not carried out here, since no test needs it")
+        raise SheetsError(f"NotImplementedError: {name} is only documented here: no label of our tests calls it")
 
     scope: dict[str, Any] = {**_HINTS, "refuse": refuse}
     method = name.partition(".")[2]
