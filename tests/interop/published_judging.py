@@ -4,9 +4,9 @@
     python -m tests.interop.published_judging fac CHECKOUT PYTHON [ANSWERS]
     python -m tests.interop.published_judging pass-rate CHECKOUT PYTHON [ANSWERS]  (StableToolBench's)
 
-CHECKOUT is a clone of the authors' repository, PYTHON an interpreter with what its scripts import; docs/interop.md has
-the commands. The scripts run unchanged. Only the model behind `fac_eval.py` is replaced: `vllm` is a file that asks
-the same judge.
+By hand alone: no test runs the scripts, for that needs CHECKOUT, a clone of the authors' repository, and PYTHON, an
+interpreter with what they import. docs/interop.md has the commands, and what came out. The scripts run unchanged. Only
+the model behind `fac_eval.py` is replaced: `vllm` is a file that asks the same judge.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
     PYTHONPATH=.:$THEIRS:$THEIRS/toolbench/inference $PYTHON tests/interop/published_prompts.py QUERIES FILE ATC
 
+By hand alone: no test runs this, for it needs THEIRS, a clone of ToolBench's repository, and PYTHON, an interpreter
+with what its pipeline imports. docs/interop.md has the commands, and what came out.
+
 QUERIES is a query file of ToolBench or StableToolBench, ATC our command. The tool folder that their pipeline reads is
 made of the records of QUERIES. A server stands in for the weights: it keeps each prompt and ends the conversation.
 """
