@@ -213,7 +213,7 @@ def fits(value: object, shape: ResponseShape) -> bool:
         if len(shape.cache) >= _MOST_TRIED:
             shape.cache.clear()
         fitting = shape.cache[key] = _fits(value, shape)
-    return cast("bool", fitting)
+    return fitting is True
 
 
 def _fits(value: object, shape: ResponseShape) -> bool:
@@ -386,10 +386,11 @@ def _object(
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
     shape.examples = list(bodies)
-    shape.required = frozenset(name.strip() for name in cast("list[str]", schema.get("required") or []))
+    required = [name.strip() for name in cast("list[str]", schema.get("required") or [])]
+    shape.required = frozenset(required)
     open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else _ANYTHING
     names = dict.fromkeys(
-        [*(name for name in declared if name), *(example_keys if additional is not False else ()), *shape.required]
+        [*(name for name in declared if name), *(example_keys if additional is not False else ()), *required]
     )
     for name in names:
         values = [body[name] for body in bodies if name in body] if bodies else []

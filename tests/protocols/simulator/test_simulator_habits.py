@@ -11,6 +11,7 @@ from tests.protocols.simulator.simulated_apis import (
     TEXT,
     WHOLE,
     Client,
+    client_of,
     described,
     list_of,
     object_of,
@@ -100,3 +101,11 @@ def test_a_cursor_leads_through_all_pages(shop: Client) -> None:
         cursor = {"cursor": page["nextCursor"]}
     assert len(uuids) == len(set(uuids)) > 20
     assert page["nextCursor"] is None
+
+
+def test_keys_that_are_only_required_come_in_the_order_of_the_document() -> None:
+    """The bytes of a reply are the same in each process."""
+    names = ["id", *(f"part_{letter}" for letter in "hgfedcba")]
+    client = client_of(described({"/boats": {"get": operation(list_of(object_of(*names, id=WHOLE)))}}))
+
+    assert {tuple(boat) for boat in client.get("/boats")} == {tuple(names)}
