@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from protocols.model import Protocol, Tool
@@ -45,6 +45,7 @@ ANY = ResponseShape(("value",))
 """A place where any value may stand."""
 
 
+@lru_cache(maxsize=8192)
 def label_of(name: str) -> str:
     """The relation label of a name: `top-tracks` and `topTracks` are both top_tracks."""
     return "_".join(words(name))

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from protocols.bounded import format_checker, validator_class
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import GENERIC, label_of
+from protocols.simulator.analysis.world_schema import GENERIC, ResponsePlan, label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.http.paging import NEXT_LINKS, Paginator, ResponseFrame, beyond_first
@@ -46,6 +46,8 @@ class ResponseBodies:
         self._list_items = ListItems(world, self._shown)
         self._paginator = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
+        self._with_rows: dict[str, bool] = {}
+        self._memberships: dict[tuple[int, str], bool] = {}
         self._rows: dict[tuple[Entity, str], list[Entity]] = {}
 
     def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
@@ -248,11 +250,36 @@ class ResponseBodies:
         if len(self._built) >= _MAX_CACHED:
             self._built.clear()
         date = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
-        beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
-        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), self.world.version, frame.requested)
+        shape = self._variant(shape, entity)
+        beside = own if own is not None and self._shows_membership(shape, entity, own, frame) else None
+        subject = frame.subject if self._reads_subject(frame.plan, entity) or frame.requested else frame.subject is None
+        key = (id(shape), id(frame.plan), entity, beside, subject, str(date), self.world.version, frame.requested)
         if key not in self._built:
-            self._built[key] = self._entity_body(self._variant(shape, entity), entity, own, frame)
+            self._built[key] = self._entity_body(shape, entity, own, frame)
         return self._built[key]
+
+    def _reads_subject(self, plan: ResponsePlan, entity: Entity) -> bool:
+        """True if a body may depend on the entity in the path: that one's dated rows stay, others go to today."""
+        if entity.kind not in self.schema.entity_types:
+            return True
+        if plan.tool.name not in self._with_rows:
+            summaries = (part for kind in self.schema.entity_types.values() for part in kind.summary.values())
+            shapes = (place for part in (plan.shape, *summaries) if part is not None for place in part.walk())
+            self._with_rows[plan.tool.name] = any(place.item and place.item.example_objects for place in shapes)
+        return self._with_rows[plan.tool.name]
+
+    def _shows_membership(self, shape: ResponseShape, entity: Entity, own: Entity, frame: ResponseFrame) -> bool:
+        """True if a body may show fields of the membership `own`, and not those of the entity alone."""
+        if own.kind == "~list":  # each list has a blank one
+            return False
+        kind = self.schema.entity_types.get(entity.kind)
+        if kind is None or frame.requested:
+            return True
+        key = (id(shape), kind.name)
+        if key not in self._memberships:
+            names = shape.properties.keys() | (kind.summary.keys() if shape.kind not in {"", kind.name} else set())
+            self._memberships[key] = not names <= kind.fields.keys() | {kind.id_field}
+        return self._memberships[key]
 
     def _entity_body(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
@@ -282,6 +309,17 @@ class ResponseBodies:
     ) -> object:
         kind = self.schema.entity_types.get(entity.kind)
         fields = kind.fields if kind else {}
+        if not part.is_scalar and (value := self._structure(entity, name, part, frame)) is not _UNFIT:
+            return value
+        identifies = kind is not None and name == kind.id_field
+        holder = entity if own is None or name in fields or name in entity.values or identifies else own
+        if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
+            return count
+        return self._plain(holder, name, part, frame)
+
+    def _structure(self, entity: Entity, name: str, part: ResponseShape, frame: ResponseFrame) -> Any:
+        """A list of entities, an entity or an object with such lists; `_UNFIT` for anything else."""
+        kind = self.schema.entity_types.get(entity.kind)
         if part.is_array and part.item is not None and part.item_types:
             label = label_of(name)
             edges: list[RelationEdge] = []
@@ -306,11 +344,7 @@ class ResponseBodies:
         if part.properties and _holds_lists(part) and name not in entity.sent and not pinned:
             inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
-        identifies = kind is not None and name == kind.id_field
-        holder = entity if own is None or name in fields or name in entity.values or identifies else own
-        if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
-            return count
-        return self._plain(holder, name, part, frame)
+        return _UNFIT
 
     def _shown(self, entity: Entity, name: str) -> object:
         """The value of a field as a list shows it, outside any response."""
@@ -346,7 +380,7 @@ class ResponseBodies:
         """A value that is no entity: a scalar, a list of scalars, or an object of those."""
         last = name.rpartition(".")[2]
         written = entity.values.get(name)
-        if name in entity.sent and (written is None or isinstance(written, (dict, list))):
+        if (written is None or isinstance(written, (dict, list))) and name in entity.sent:
             written = self._coerced(written, part, entity, name, frame)
             if written is not _UNFIT:
                 return written

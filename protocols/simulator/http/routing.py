@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -42,6 +42,7 @@ class Responder:
             lambda method, path: match(self.protocol, "GET" if method == "HEAD" else method, path)
         )
         self._bodies = ResponseBodies(world, self._writer)
+        self._path_names = {step.name for plan in self.schema.plans for step in plan.steps if step.role == "entity"}
         self._shown: set[tuple[str, str]] = set()  # while programs are rehearsed: what a reply names, exists
 
     # -- from request to reply -------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class Responder:
             return SimulatedReply(plan.status)
         body_data = self._bodies.root(plan.shape, frame, created=writes)
         if self.world.demanded.active:
-            self._shown.update(_scalars(body_data))
+            self._note_shown(body_data)
         return SimulatedReply(plan.status, body_data, plan.media_type or "application/json")
 
     def _asks_for_list(self, plan: ResponsePlan, body: Mapping[str, object]) -> bool:
@@ -121,6 +122,18 @@ class Responder:
         if current is None and plan.root:
             current = self.world.keyed_entity(plan.subject, "singleton", plan.root)
         return current
+
+    def _note_shown(self, value: object, name: str = "") -> None:
+        """Note the texts and numbers in a response that may identify an entity in a path."""
+        if isinstance(value, dict):
+            for key, part in value.items():
+                if key in self._path_names or isinstance(part, (dict, list)):
+                    self._note_shown(part, key)
+        elif isinstance(value, list):
+            for part in value:
+                self._note_shown(part, name)
+        elif isinstance(value, (str, int)):
+            self._shown.add((name, str(value)))
 
     # -- errors ----------------------------------------------------------------------------------------------------
 
@@ -173,12 +186,3 @@ class Responder:
 def _undocumented(tool: Tool) -> bool:
     """True if not a word says what a tool replies."""
     return not any(response.schema is not None or response.description for response in tool.responses)
-
-
-def _scalars(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """The texts and numbers in a response, by the names of their fields."""
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else ((name, part) for part in value):
-            yield from _scalars(part, key)
-    elif isinstance(value, str | int):
-        yield name, str(value)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import isfinite
 from typing import cast
 from urllib.parse import quote
@@ -21,11 +22,17 @@ from protocols.simulator.world.entity import Entity, WorldContext
 from protocols.simulator.world.plausible_values import is_date, make_value, mimic, number
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.text.words import identifier_stem, singular, words
+from protocols.text.words import ID_WORDS, identifier_stem, singular, words
 
 __all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
+_FOLLOWING = (
+    _COUNT_WORDS
+    | ID_WORDS
+    | frozenset("type kind object href self url link permalink position index name title date".split())
+)
+"""Words, in the singular, of the fields that follow from others."""
 _UPCOMING = frozenset("start begin departure departs due opening".split())
 _FEW_IDENTIFIERS = 8
 """Attempts after which an identifier is numbered, because its schema allows few values."""
@@ -44,6 +51,7 @@ class FieldValues:
         self._relations = relations
         self._schema = world.schema
         self._now = world.now
+        self._ordinals = {kind.ordinal for kind in self._schema.entity_types.values()}
         self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
         self._names_by_type: dict[str, list[str]] = {}
@@ -261,6 +269,8 @@ class FieldValues:
         parts = words(name)
         if not parts or ("." in name and not shape):
             return None
+        if not (_may_follow(name) or name.rpartition(".")[2] in self._schema.templates or name in self._ordinals):
+            return None
         info = kind.all_fields.get(name)
         documented = "." in name and shape is not None and bool(shape.examples)
         if parts[-1] in {"type", "kind", "object"} and not documented:
@@ -426,9 +436,15 @@ def is_upcoming(name: str) -> bool:
     return bool(words(name)) and singular(words(name)[0]) in _UPCOMING
 
 
+@lru_cache(maxsize=8192)
+def _may_follow(name: str) -> bool:
+    """True if a field may follow from other values by the words of its name; most do not, and are not asked further."""
+    return not _FOLLOWING.isdisjoint(map(singular, words(name)))
+
+
 def _unnumbered(path: str) -> str:
     """A path without the numbers of items: `lines.price` of `lines[0].price`."""
-    return re.sub(r"\[\d+\]", "", path)
+    return re.sub(r"\[\d+\]", "", path) if "[" in path else path
 
 
 def _parse(value: object) -> datetime | None:

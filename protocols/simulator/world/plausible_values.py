@@ -61,12 +61,12 @@ def mimic(text: str, rng: SeededRNG) -> str:
     elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
         text_like = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
     else:
-        text_like = ""
+        text_like, mixed = "", len(stem) >= 16 and any(c.isdigit() for c in stem)
         for character in stem:
             alphabet = next((letters for letters in _ALPHABETS if character in letters), "")
             if not alphabet:
                 text_like += character
-            elif any(c.isdigit() for c in stem) and character.isalpha() and len(stem) >= 16:
+            elif mixed and character.isalpha():
                 text_like += rng.choose(string.ascii_letters + string.digits)
             else:
                 text_like += rng.choose(alphabet)
@@ -142,9 +142,12 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
         pool: The documented values, as often as they occur.
         rng: The randomness of this field of this entity.
     """
-    if choices := _enumeration(shape):
-        return rng.choose(choices)
-    if not pool and shape.types <= {"string", "null"} and (choices := _described_values(shape)):
+    if ("choices",) not in shape.cache:
+        shape.cache["choices",] = (_enumeration(shape), _described_values(shape))
+    choices, described = cast("tuple[list[object], list[object]]", shape.cache["choices",])
+    if not choices and not pool and shape.types <= {"string", "null"}:
+        choices = described
+    if choices:
         return rng.choose(choices)
     key = ("summary", id(pool))
     if key not in shape.cache:

@@ -83,7 +83,10 @@ class World:
 
     def rng(self, entity: Entity, *name: object) -> SeededRNG:
         """The randomness of one aspect of one entity."""
-        return SeededRNG(self.schema.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
+        if "rng" not in entity.memo:
+            whose = (self.schema.protocol.digest, self.seed, entity.kind, *entity.key, "|")
+            entity.memo["rng"] = "\x1f".join(map(str, whose))
+        return SeededRNG(entity.memo["rng"], *name)
 
     def entity_type(self, entity: Entity) -> EntityType:
         """The type of an entity; an empty one for memberships and states."""
