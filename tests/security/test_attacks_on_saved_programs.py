@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,13 @@ class Folder:
 
     def __init__(self, api: LocalAPI, path: Path) -> None:
         self.api, self.path = api, path
-        (path / "api.json").write_text(json.dumps(document(api.url)))
-        (path / "tools").mkdir()
-        self.warn = self.save("warn.py", WARN, 'Post an alert that says "Ice".')
-        self.hot = self.save("hot.py", HOT, "How warm is osl in metric units, and Oslo?")
-        api.requests.clear()
+        self.warn, self.hot = path / "tools" / "warn.py", path / "tools" / "hot.py"
+
+    def fill(self) -> None:
+        (self.path / "api.json").write_text(json.dumps(document(self.api.url)))
+        (self.path / "tools").mkdir()
+        self.save("warn.py", WARN, 'Post an alert that says "Ice".')
+        self.save("hot.py", HOT, "How warm is osl in metric units, and Oslo?")
 
     def save(self, name: str, program: str, question: str) -> Path:
         agent = Agent(
@@ -86,15 +89,31 @@ def edit_data(file: Path, change: Callable[[dict[Any, Any]], object]) -> None:
     file.write_text("\n".join(lines))
 
 
+def answer_all(api: LocalAPI) -> None:
+    api.answer("GET", "/cities", {"n": 2})
+    api.answer("GET", "/cities/osl/weather", {"n": 1})
+    api.answer("POST", "/alerts", {"text": "Ice", "level": 1}, status=201)
+    api.answer("DELETE", "/cities/osl", None, status=204)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    with LocalAPI() as api, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TOKEN", "s3cr3t-t0ken")
+        answer_all(api)
+        original = Folder(api, tmp_path_factory.mktemp("saved"))
+        original.fill()
+        yield original
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:
+def folder(original: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    """A copy of a folder with saved programs."""
     monkeypatch.setenv("TOKEN", "s3cr3t-t0ken")
-    with LocalAPI() as api:
-        api.answer("GET", "/cities", {"n": 2})
-        api.answer("GET", "/cities/osl/weather", {"n": 1})
-        api.answer("POST", "/alerts", {"text": "Ice", "level": 1}, status=201)
-        api.answer("DELETE", "/cities/osl", None, status=204)
-        yield Folder(api, tmp_path)
+    shutil.copytree(original.path, tmp_path, dirs_exist_ok=True)
+    answer_all(original.api)
+    original.api.requests.clear()
+    return Folder(original.api, tmp_path)
 
 
 @pytest.mark.parametrize("style", ["a call", "requests", "before the function"])
