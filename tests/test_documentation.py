@@ -61,6 +61,9 @@ def test_the_site_has_every_page(checkout: Path) -> None:
 
 def test_broken_links_stop_the_build(checkout: Path) -> None:
     """Pages and anchors are checked; the messages name the page and the link."""
+    for page in (checkout / "docs").glob("*.md"):
+        if page.name not in ("index.md", "faq.md"):  # to build the others takes six seconds
+            page.write_text("# Page\n")
     with (checkout / "docs" / "faq.md").open("a", encoding="utf-8") as page:
         page.write("\n[x](nowhere.md)\n[x](../benchmarks/README.md#no-such-heading)\n")
 
