@@ -64,8 +64,8 @@ def test_broken_links_stop_the_build(checkout: Path) -> None:
     for page in (checkout / "docs").glob("*.md"):
         if page.name not in ("index.md", "faq.md"):  # to build the others takes six seconds
             page.write_text("# Page\n")
-    with (checkout / "docs" / "faq.md").open("a", encoding="utf-8") as page:
-        page.write("\n[x](nowhere.md)\n[x](../benchmarks/README.md#no-such-heading)\n")
+    with (checkout / "docs" / "faq.md").open("a", encoding="utf-8") as faq:
+        faq.write("\n[x](nowhere.md)\n[x](../benchmarks/README.md#no-such-heading)\n")
 
     done = built(checkout)
     messages = [line for line in done.stderr.splitlines() if "faq.md" in line]

@@ -15,21 +15,17 @@ __all__ = ["warm_commands"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT = """#!{python} -IS
-import array, json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as connection:
-    connection.connect({address!r})
-    request = {{"arguments": sys.argv, "folder": os.getcwd(), "environment": dict(os.environ)}}
-    streams = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", range(3)))]
-    text = json.dumps(request).encode() + b"\\n"
-    connection.sendall(text[connection.sendmsg([text], streams) :])
-    code = connection.recv(16)
-sys.exit(int(code or 70))
+import sys
+sys.path.insert(0, {tests!r})
+from warm_client import start
+with start({address!r}, sys.argv, range(3)) as replies:
+    sys.exit(int(replies.read().split()[1]))
 """
 
 
 @functools.cache
 def warm_commands() -> Path:
-    """A folder for PATH, with `atc` and `python`. A command is a process of its own, but has no terminal to control.
+    """A folder for PATH, with `atc` and `python`. A command is a process of its own, but controls no terminal.
 
     What it loads is seen by no test that uses it; nor is what a variable of its environment changes in Python itself.
     """
@@ -42,6 +38,6 @@ def warm_commands() -> Path:
     assert server.stdout.readline() == b"ready\n"
     python = getattr(sys, "_base_executable", sys.executable)  # without the packages, and so sooner
     for name in ("atc", "python"):
-        (folder / name).write_text(CLIENT.format(python=python, address=address))
+        (folder / name).write_text(CLIENT.format(python=python, address=address, tests=str(ROOT / "tests")))
         (folder / name).chmod(0o755)
     return folder

@@ -1,12 +1,14 @@
 """Runs commands in processes that have loaded our modules already: they are forks of this one.
 
-A test starts hundreds of `atc`, and two of three seconds of each are imports. Whoever connects sends arguments, folder,
-environment and its three standard streams; the reply is the exit code. Nothing is shared but what was imported.
+Tests start hundreds of commands, and two of three seconds of each are imports. Whoever connects sends arguments,
+folder, environment and its three standard streams; the reply is the process id, and later the exit code. Nothing is
+shared but what was imported.
 """
 
 from __future__ import annotations
 
 import array
+import fcntl
 import gc
 import importlib
 import json
@@ -16,6 +18,7 @@ import select
 import signal
 import socket
 import sys
+import termios
 from pathlib import Path
 
 from atc.apps.cli import main as atc
@@ -45,6 +48,9 @@ def receive(connection: socket.socket) -> None:
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    if request["terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -82,8 +88,8 @@ def main() -> None:
             return
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if command := os.fork():
-        code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
-        connection.sendall(str(code).encode())
+        connection.sendall(b"%d\n" % command)
+        connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(command, 0)[1]))
         os._exit(0)
     receive(connection)
     connection.close()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
+import signal
+import termios
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-import pexpect
 import pyte
+
+from tests.warm import warm_commands
+from tests.warm_client import start
 
 __all__ = ["PtyScreen"]
 
@@ -18,7 +25,7 @@ TIMEOUT = 30.0
 
 
 class PtyScreen:
-    """Runs a command on a terminal of so many columns and lines; `sent` is all that it wrote there."""
+    """Runs an `atc` command on a terminal of so many columns and lines; `sent` is all that it wrote there."""
 
     def __init__(
         self, command: list[str], env: Mapping[str, str | None] | None = None, columns: int = 80, lines: int = 24
@@ -32,9 +39,14 @@ class PtyScreen:
             **(env or {}),
         }
         environment = {name: value for name, value in wanted.items() if value is not None}
-        self._child = pexpect.spawn(
-            command[0], command[1:], env=environment, dimensions=(lines, columns), timeout=TIMEOUT, echo=False
-        )
+        self._terminal, theirs = pty.openpty()
+        attributes = termios.tcgetattr(theirs)
+        attributes[3] &= ~termios.ECHO
+        termios.tcsetattr(theirs, termios.TCSANOW, attributes)
+        termios.tcsetwinsize(theirs, (lines, columns))
+        self._replies = start(str(warm_commands() / "socket"), command, [theirs] * 3, environment, terminal=True)
+        os.close(theirs)
+        self._process = int(self._replies.readline())
         self._screen = pyte.HistoryScreen(columns, lines, history=10_000, ratio=1.0)
         self._stream = pyte.ByteStream(self._screen)
         self.sent = b""
@@ -43,7 +55,10 @@ class PtyScreen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._child.close(force=True)
+        self._replies.close()
+        os.close(self._terminal)
+        with suppress(ProcessLookupError):
+            os.kill(self._process, signal.SIGKILL)
 
     @property
     def lines(self) -> list[str]:
@@ -64,11 +79,11 @@ class PtyScreen:
 
     def press(self, keys: str) -> None:
         """Type."""
-        self._child.send(keys)
+        os.write(self._terminal, keys.encode())
 
     def resize(self, columns: int, lines: int) -> None:
         """Change the size of the window."""
-        self._child.setwinsize(lines, columns)
+        termios.tcsetwinsize(self._terminal, (lines, columns))
         self._screen.resize(lines, columns)
 
     def wait(self, text: str) -> None:
@@ -85,20 +100,18 @@ class PtyScreen:
                 return
 
     def finish(self) -> int:
-        """Read to the end; the exit code of the command."""
+        """Read to the end; the exit code of the command, or its signal below zero."""
         while self._read():
             pass
-        self._child.close()
-        assert self._child.exitstatus is not None, f"ended by signal {self._child.signalstatus}"
-        return int(self._child.exitstatus)
+        return int(self._replies.readline())
 
     def _read(self) -> bool:
         """Take what came; False at the end."""
-        try:
-            data = self._child.read_nonblocking(65536, timeout=0.2)
-        except pexpect.TIMEOUT:
+        if not select.select([self._terminal], [], [], 0.2)[0]:
             return True
-        except pexpect.EOF:
+        try:
+            data = os.read(self._terminal, 65536)
+        except OSError:  # how Linux says that nobody holds the other end any more
             return False
         self.sent += data
         self._stream.feed(data)
