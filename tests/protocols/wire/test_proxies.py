@@ -57,6 +57,18 @@ def test_a_service_is_asked_through_the_proxy(
     assert "s3cret" not in result.output + result.stderr
 
 
+def test_a_password_that_a_service_repeats_is_taken_out(
+    run: Run, service: Service, proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No program learns how its calls sign in at the proxy."""
+    service.handle = lambda request: (200, {}, {"seen": "me s3cret-word"})
+    monkeypatch.setenv("HTTP_PROXY", f"http://me:s3cret-word@{proxy.place}")
+
+    result = run(PATHS, PROGRAM, "--base-url", f"http://{HOST}")
+
+    assert (result.exit_code, "s3cret" in result.output, "seen" in result.output) == (0, False, True)
+
+
 def test_a_secure_service_is_asked_through_a_tunnel(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CONNECT, and TLS with the service itself, by its own name."""
     authority = Authority(tmp_path)
