@@ -24,6 +24,7 @@ __all__ = [
     "properties_of",
     "scalar_types",
     "type_of",
+    "variants",
     "wrapper_of",
 ]
 

@@ -16,30 +16,28 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from protocols.dataflow.graph import USER_NOUNS, ProtocolGraph, ProvidedField
 from protocols.dataflow.identifiers import is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import items_of, json_types, properties_of, type_of
+from protocols.schema_fields import items_of, json_types, properties_of, type_of, variants
 from protocols.text.words import ID_WORDS, SEARCHES, WRAPPERS, noun_of, singular, words
 
 __all__ = ["certain_source", "source_of"]
 
 _SEARCHES = frozenset({"all", "find", "list", "query", "search"})
 """Segments of a path that list or search what the segment before them is about."""
-_IDS = ("id", "gid", "guid", "uid", "uuid")
+_IDS = ("id", "gid", "guid", "sid", "uid", "uuid")
 _IDENTIFIERS = ID_WORDS.union(_IDS)
 _ATTRIBUTES = _IDENTIFIERS.difference(_IDS, {"uri"})
 """Identifier words that on their own are about the object at hand: its own number or code."""
-_NAMES = ("name", "username", "login", "slug", "key")
+_NAMES = ("name", "username", "login")
 """What a text selects an object by whose identifier is a number, the most usual first."""
 _SAME = (frozenset({"handle", "login", "username"}), frozenset({"index", "number"}))
 """Names of one attribute: what an account is called, and the place of an object in its collection."""
 _USER = ("user",)
-_TYPES = (("entity",), ("kind",), ("type",))
-"""Words of a parameter that says what kind of object the next one selects."""
 _SCALARS = frozenset({"string", "integer", "number", ""})
 _SUFFIX = re.compile(r"\.(json|xml)$")
 _LINK = re.compile(r"\(\S*\)")
@@ -47,7 +45,6 @@ _KIND = re.compile(r"\b(id|username|login|name|slug|key)s?\b")
 """What a description says that an argument is."""
 _OBJECT = re.compile(r"\b(?:id|identifier)s?`? (?:of|for) (?:(?:the|an?) )?`?((?:\w+\b(?!['\u2019]) ?){1,3})")
 """What it says that an argument identifies; "the id of the film's studio" is none of a film."""
-
 _Form: TypeAlias = tuple[str, ...]
 _Words: TypeAlias = tuple[str, ...]
 
@@ -110,18 +107,19 @@ def _of_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
         if _attribute(parameter) not in _IDENTIFIERS:
             return
     at_head = _listings_at(graph, head, phrase)
-    yield from _fields(graph, at_head, parameter, phrase)
+    sources = _fields(graph, at_head, parameter, phrase)
+    if f"{{{parameter.name}}}/{{" in tool.path:  # it qualifies the next one, and is no identifier of the object
+        sources = (source for source in sources if not {*_parts(parameter.name)}.isdisjoint(_parts(source.accessor())))
+    yield from sources
     if at_head:
         return
     around = [entry for entry in _listings(graph) if entry.form == head[:-1] and head[-2:-1] == ("{}",)]
-    around = [entry for entry in around if any(name.endswith("".join(phrase)) for name in entry.names)]
+    around = [entry for entry in around if any(name.endswith("".join(phrase)) for name in _keys(entry))]
     yield from _fields(graph, around, parameter, phrase)
     for noun in dict.fromkeys(nouns):
         yield from _elsewhere(graph, tool, parameter, noun) or ()
-        if USER_NOUNS.intersection(noun[-1:]) and "admin" not in head:
+        if USER_NOUNS.intersection(noun[-1:]):
             yield from _own(graph, parameter)
-    if {*phrase} - {"by"} == {*_parts(parameter.name)} and head[-2:-1] not in ((), ("{}",)):
-        yield from _fields(graph, _listings_at(graph, head[:-1], ()), parameter, _parts(head[-2]))
 
 
 def _makes(graph: ProtocolGraph, tool: Tool, collection: _Form) -> bool:
@@ -144,19 +142,20 @@ def _of_noun(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
     reference = graph.reference(tool.name, parameter.argument)
     kind, phrase, text = _kind(parameter.name), _phrase(parameter), _text(parameter)
     is_identifier = kind not in _ATTRIBUTES or phrase if kind else reference and "id" in _KIND.findall(text)
-    if not is_identifier or "external" in phrase:
+    if not is_identifier or ("external" in phrase and tool.writes):
         return
     own_lists = _lists_of_own_path(graph, tool, parameter)
     for entry in own_lists or ():
         yield from _fields(graph, [entry], parameter, phrase or _parts(_collection(entry.form)[-1]))
-    is_part = kind not in _ATTRIBUTES and "{}" in _form(tool.path) and not graph.item_key(tool.name, parameter.argument)
-    is_added = own_lists == [] and tool.writes and is_part  # to another object, and listed elsewhere
-    if own_lists is not None and not is_added and (phrase or (tool.method == "GET" and not own_lists)):
+    is_added = own_lists == [] and tool.writes and "{}" in _form(tool.path)  # to another object, and listed elsewhere
+    if own_lists is not None and phrase and not is_added:
         return
+    collection = _parts("".join([*filter(lambda segment: segment != "{}", _form(tool.path))][-1:]))
+    noun: _Words = (reference.noun,) if reference is not None else ()
+    named = phrase or (collection if collection[-1:] == noun else noun)
     described = _OBJECT.search(text)
-    named = _parts(described[1].replace(" ", "_")) if described else ()
-    nouns = [phrase or ((reference.noun,) if reference is not None else ())]
-    for noun in [*nouns, *(named[:end] for end in range(len(named), 0, -1))]:
+    words_of_it = _parts(described[1].replace(" ", "_")) if described else ()
+    for noun in (named, *(words_of_it[:end] for end in range(len(words_of_it), 0, -1))):
         sources = _elsewhere(graph, tool, parameter, noun)
         if sources is not None:
             yield from sources
@@ -174,8 +173,8 @@ def _lists_of_own_path(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -
             return None
         if not phrase or _parts(form[end - 1]) == phrase:
             lists = [entry for entry in _listings_at(graph, form[:end], phrase) if entry.path]
-            is_own = end == len(form) or _kind(parameter.name) in _ATTRIBUTES
-            if is_own and (phrase or lists) and _is_new(graph, tool, parameter):
+            lists = [entry for entry in lists if not _selects(entry, phrase)]
+            if end == len(form) and (phrase or lists) and _is_new(graph, tool, parameter):
                 return []
             if lists and (end < len(form) or tool.method not in ("POST", "PUT")):
                 return lists
@@ -186,9 +185,8 @@ def _is_new(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> bool:
     """True if an argument is no reference to the objects that an operation itself lists or makes."""
     kind = _kind(parameter.name)
     form = _form(tool.path)
-    is_made = tool.method == "POST" or (_makes(graph, tool, form) and form[-1] != "{}")
-    is_made = is_made and kind is not None and _phrase(parameter) in ((), _parts(form[-1]))
-    return tool.method == "GET" or is_made or (tool.writes and kind in _ATTRIBUTES)
+    is_made = tool.method == "POST" and kind is not None and _phrase(parameter) in ((), _parts(form[-1]))
+    return tool.method == "GET" or is_made
 
 
 def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _Words) -> list[ProvidedField] | None:
@@ -217,7 +215,7 @@ def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _
             -len({*entry.form} & {*own}),
             _parts(entry.form[-1]) != phrase,
         )
-        entries.append((order, entry, next(_fields(graph, [entry], parameter, phrase), None)))
+        entries.append((order, entry, next(_fields(graph, [entry], parameter, phrase[2 - match :]), None)))
     entries.sort(key=lambda item: item[0])
     best = next((item for item in entries if item[2] is not None), None)
     if best is None or best[0][0] > entries[0][0][0]:
@@ -227,6 +225,20 @@ def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _
     is_sure = all(len({collection, own_collection} & collections) < 2 for collection in equal)  # not two collections
     is_new = _lists_at(best[1], own) and _is_new(graph, tool, parameter)
     return [best[2]] if best[2] is not None and is_sure and not is_new else []
+
+
+def _keys(entry: _Listing) -> tuple[str, ...]:
+    return (*entry.names, *("".join(_parts(step)) for step in entry.path if isinstance(step, str)))
+
+
+def _selects(entry: _Listing, phrase: _Words) -> bool:
+    """True if an operation takes the identifier of what is looked for: `/films/related?filmId=7`."""
+    others = [
+        _phrase(other)
+        for other in entry.tool.arguments
+        if other.location == "query" and _kind(other.name) and other.name[-1] != "s"
+    ]
+    return not _is_plural("".join(entry.form[-1:])) and phrase in others
 
 
 def _required(tool: Tool) -> list[Parameter]:
@@ -249,13 +261,19 @@ def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Lis
     """The lists that the operations at a path are about, those named by a phrase first."""
     entries = [entry for entry in _listings(graph) if not entry.inside and _lists_at(entry, form)]
     by_text = {entry.tool.name for entry in entries if any(p.name.lower() in SEARCHES for p in entry.tool.parameters)}
-    return sorted(entries, key=lambda entry: (-_match(entry, phrase), entry.tool.name not in by_text))
+    return sorted(
+        entries, key=lambda entry: (-_match(entry, phrase), entry.tool.name not in by_text, not _searches(entry))
+    )
 
 
 def _lists_at(entry: _Listing, form: _Form) -> bool:
     """True if an operation reads the collection at a path, or searches or lists it right below."""
-    is_below = entry.form[:-1] == form and not _SEARCHES.isdisjoint(words(entry.form[-1])) and entry.form[-1] != "{}"
-    return (entry.form == form and entry.tool.method == "GET") or is_below
+    is_part = entry.form[:-1] == form and _is_qualified(entry.form) and bool(entry.path)
+    return (entry.tool.method == "GET" or _searches(entry)) and (entry.form == form or is_part)
+
+
+def _searches(entry: _Listing) -> bool:
+    return not _SEARCHES.isdisjoint(words("".join(entry.form[-1:])))
 
 
 # The lists of an API ---------------------------------------------------------------------------------------------
@@ -263,18 +281,22 @@ def _lists_at(entry: _Listing, form: _Form) -> bool:
 
 @lru_cache(maxsize=16)
 def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
-    """All lists in the replies of operations that read and take no identifiers beside their paths.
+    """All lists in the replies of operations that read and take no identifiers of what they list beside their paths.
 
     An operation without a list counts as one of a single item: a document may show one for all.
     """
     listings: list[_Listing] = []
     for tool in graph.protocol.tools:
-        takes_ids = any(noun_of(p.name) in _IDENTIFIERS and p.location != "path" for p in _required(tool))
-        if tool.response_schema is None or takes_ids or (tool.writes and not looks_like_read(tool)):
+        if tool.response_schema is None or (tool.writes and not looks_like_read(tool)):
             continue
         form = _form(tool.path)
         parts = _parts("".join(_collection(form)[-1:]))
         own = "".join([part for part in parts if part not in _SEARCHES] or parts)  # `/find_films`, and `/lists`
+        if _is_qualified(form):
+            own = "".join(_parts(form[-2]))
+        ids = [_parts(p.name) for p in _required(tool) if noun_of(p.name) in _IDENTIFIERS and p.location != "path"]
+        if any("".join(id_parts[:-1]) in ("", own) for id_parts in ids):
+            continue
         lists = list(_lists_in(graph, tool.response_schema, own))
         outer = [path for path, _, inside in lists if not inside]
         for path, items, inside in lists:
@@ -282,10 +304,19 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
             names = {"".join(key) for key in [key for key in keys if WRAPPERS.isdisjoint(key[:1])][-1:]}
             if own and not inside and (not names or len(outer) == 1):
                 names.add(own)
+            names |= _types(graph, items)
             listings.append(_Listing(tool, path, items, tuple(names), form, inside))
         if not outer:
             listings.append(_Listing(tool, (), tool.response_schema, (), form, 0))
     return tuple(listings)
+
+
+def _types(graph: ProtocolGraph, items: Schema) -> set[str]:
+    """What the items of a list call themselves: the constants of their key `type`, one for each variant."""
+    properties = [part.get("properties") or {} for part in variants(items, graph.protocol)]
+    types = [cast("Mapping[str, Schema]", part).get("type", {}) for part in properties]
+    constants = [cast("list[object]", part.get("enum") or [part.get("const")]) for part in types]
+    return {"".join(_parts(name)) for name, *others in constants if isinstance(name, str) and not others}
 
 
 def _lists_in(
@@ -338,7 +369,10 @@ def _field(
     owner = next((key for key in properties if "".join(_parts(key)) == (noun if kind else whole)), "")
     inner = properties_of(properties.get(owner, {}), graph.protocol)
     if kind is not None:
-        key = next((by_words[key] for key in (kind, whole, f"{noun}{kind}") if key in by_words), None)
+        qualifier = "".join(part for part in _parts(parameter.name)[:-1] if part not in phrase)
+        is_own = bool(qualifier) and qualifier not in _names(graph)
+        keys = (qualifier * is_own + kind, kind, whole, f"{noun}{kind}")
+        key = next((by_words[key] for key in keys if key in by_words), None)
         nested = next((name for name in inner if _parts(name) == (kind,)), None)
         return (owner, nested) if nested and key is None else (key,) if key is not None else None
     if inner:
@@ -374,8 +408,23 @@ def _text(parameter: Parameter) -> str:
 
 def _parts(name: str) -> _Words:
     """The words of a name in the singular, up to an `or`: those of `film_id` for `film_id_or_name`."""
-    parts = tuple(singular(part) for part in words(name))
-    return parts[: parts.index("or")] if "or" in parts[1:] else parts
+    return tuple(singular(part) for part in words(name))
+
+
+@lru_cache(maxsize=16)
+def _names(graph: ProtocolGraph) -> frozenset[str]:
+    """What the objects of all lists are called."""
+    return frozenset(name for entry in _listings(graph) for name in entry.names)
+
+
+def _is_qualified(form: _Form) -> bool:
+    """True if a path selects from a collection by a word: `/films/latest` are films."""
+    return _is_plural("".join(form[-2:-1])) and not _is_plural(form[-1]) and form[-1] != "{}"
+
+
+def _is_plural(segment: str) -> bool:
+    """True for `films`."""
+    return _parts(segment) != tuple(words(segment))
 
 
 def _kind(name: str) -> str | None:
@@ -405,7 +454,7 @@ def _head(path: str, parameter: Parameter) -> _Form:
     while end and segments[end - 1].startswith("{"):
         end -= 1
         before, noun = _parts(segments[end]), _parts(segments[end - 1])
-        if (before == noun or before[-1:] in _TYPES) and noun not in ((), _phrase(parameter)):
+        if before == noun:
             return ()
     return _form("/".join(segments[:end])) if end else ()
 

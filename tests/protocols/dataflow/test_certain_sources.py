@@ -67,12 +67,24 @@ PATHS: dict[str, Any] = {
     "post /admins/{admin_id}/companies?company_id": None,
     "put /admins/{admin_id}/pools/{pool}": None,
     "get /admins/{admin_id}/pools": things("name"),
-    "get /tickets/by-state/{state}": one(id=TEXT),
     "get /meals/random": things("id"),
     "get /meals/thoroughSearch": things("id", wrapper="results"),
     "get /meals/{meal_id}": one(id=TEXT),
     "get /find_towns": {"type": "array", "items": one(town_id=TEXT)},
     "post /tides?town_id": None,
+    "get /locks?pool_id": things("id"),
+    "delete /locks/{lock_id}": None,
+    "get /shades/computed": things("id"),
+    "post /paint?shade_id": None,
+    "get /post": {"type": "array", "items": one(id=TEXT, type={"type": "string", "enum": ["parcel"]})},
+    "post /vans?parcel_id": None,
+    "get /books/all?book_id": things("id"),
+    "get /shelves": {"type": "array", "items": one(id=TEXT, books=things("id")["properties"]["data"])},
+    "post /loans?book_id": None,
+    "get /guests": things("id", "external_id"),
+    "get /guests/{external_guest_id}/bill": one(total=TEXT),
+    "get /recipes": things("id"),
+    "get /recipes/{kitchen}/{recipe_id}": one(id=TEXT),
 }
 DESCRIPTIONS = {"owner_id": "The id of an admin who looks after it"}
 
@@ -93,7 +105,9 @@ def graph() -> ProtocolGraph:
         }
         if schema is not None:
             operation["responses"]["200"] |= content(schema)
-        if argument:
+        if argument and method == "get":
+            operation["parameters"].append({"name": argument, "in": "query", "required": True, "schema": TEXT})
+        elif argument:
             kind = {"type": "array", "items": TEXT} if argument.endswith("s") else TEXT
             described = {**kind, "description": DESCRIPTIONS.get(argument, "")}
             body = {"type": "object", "properties": {argument: described}}
@@ -137,8 +151,15 @@ def graph() -> ProtocolGraph:
         # What is added to an object is listed elsewhere, and not the ones that it has.
         ("POST_admins_admin_id_companies", "company_id", 'GET_companies()["data"][0]["id"]'),
         ("PUT_admins_admin_id_pools_pool", "pool", 'GET_pools()[0]["name"]'),
-        ("GET_tickets_by_state_state", "state", 'POST_tickets_search()["tickets"][0]["state"]'),
         ("GET_currencies_code", "code", 'GET_currencies()["data"][0]["attributes"]["code"]'),
+        # A collection that is read with the identifier of another object, or by a word behind it.
+        ("DELETE_locks_lock_id", "lock_id", 'GET_locks(pool_id=…)["data"][0]["id"]'),
+        ("POST_paint", "shade_id", 'GET_shades_computed()["data"][0]["id"]'),
+        # Objects that say what they are; none of a call that takes such an identifier itself.
+        ("POST_vans", "parcel_id", 'GET_post()[0]["id"]'),
+        ("POST_loans", "book_id", 'GET_shelves()[0]["books"][0]["id"]'),
+        # The identifier that the argument's name qualifies.
+        ("GET_guests_external_guest_id_bill", "external_guest_id", 'GET_guests()["data"][0]["external_id"]'),
     ],
 )
 def test_a_source_is_told_where_paths_say_it(graph: ProtocolGraph, tool: str, argument: str, source: str) -> None:
@@ -155,6 +176,7 @@ def test_a_source_is_told_where_paths_say_it(graph: ProtocolGraph, tool: str, ar
         ("POST_campaigns", "list_ids"),  # two collections have that name
         ("POST_admins_admin_id_labels_label", "label"),  # the caller makes it under that name
         ("POST_companies", "company_id"),  # the new object's own
+        ("GET_recipes_kitchen_recipe_id", "kitchen"),  # no identifier of a recipe
     ],
 )
 def test_no_source_is_told_where_none_is_certain(graph: ProtocolGraph, tool: str, argument: str) -> None:
