@@ -1,9 +1,8 @@
 """How often a line that says where an identifier comes from is true, and how often the natural source is told.
 
 `python -m benchmarks.micro.sources DIR` reads the documents in DIR (those of `atc data pull openapi` and `restbench`,
-and public ones by their names) and judges the certain source of 591 arguments of eighteen documents by labels that were
-written by hand, from the documents alone. Both `read` and `unread` were seen while the rules were written, `new` was
-not.
+and public ones by their names) and judges the certain source of 1,167 arguments of 36 documents by labels that were
+written by hand, from the documents alone. All but those of `last` were seen while the rules were written.
 """
 
 from __future__ import annotations
@@ -61,7 +60,8 @@ def main(folder: Path, as_json: bool) -> None:
     for name, label in sorted(labels.items(), key=lambda item: (item[1]["half"], item[0])):
         file = next((file for file in folder.rglob(name) if file.is_file()), None)
         if file is None or hashlib.sha256(file.read_bytes()).hexdigest() != label["sha256"]:
-            click.echo(f"{name} is left out: {folder} has no file of that name with the labelled content", err=True)
+            origin = f"; it was {label['source']}" if "source" in label else ""
+            click.echo(f"{name} is left out: {folder} has no such file with the labelled content{origin}", err=True)
             continue
         rows.append((label["half"], name, judge(ProtocolGraph(load(file)), label["arguments"])))
     if not rows:
