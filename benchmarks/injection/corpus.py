@@ -32,7 +32,7 @@ from benchmarks.injection.replies import (
     path_steps,
 )
 from protocols import Protocol, load
-from protocols.calls.credentials import for_scheme
+from protocols.calls.auth import for_scheme
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 

@@ -31,7 +31,8 @@ from benchmarks.manipulation.environment import (
     failure_of,
 )
 from protocols import load
-from protocols.calls.credentials import APIKey, Credential
+from protocols.calls.api_keys import APIKey
+from protocols.calls.credentials import Credential
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.naming import argument_name, tool_name

@@ -14,9 +14,10 @@ from dataclasses import replace
 from importlib.metadata import entry_points
 
 from protocols.calls.credentials import (
+    BasicLogin,
+    BearerToken,
     Credential,
     ServerVariable,
-    for_scheme,
     user_and_password,
 )
 from protocols.calls.secret_sources import SOURCES, SecretSource
@@ -24,7 +25,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 from protocols.naming import split_namespace
 
-__all__ = ["SCHEMES", "addressed", "check_kind", "credential", "variable"]
+__all__ = ["SCHEMES", "addressed", "check_kind", "credential", "for_scheme", "variable"]
 
 SCHEMES = {
     "bearer": "protocols.calls.credentials:read_bearer",
@@ -33,9 +34,9 @@ SCHEMES = {
     "sigv4": "protocols.calls.signatures:read_sigv4",
     "hmac": "protocols.calls.signatures:read_hmac",
     "digest": "protocols.calls.signatures:read_digest",
-    "header": "protocols.calls.credentials:read_key",
-    "query": "protocols.calls.credentials:read_key",
-    "cookie": "protocols.calls.credentials:read_key",
+    "header": "protocols.calls.api_keys:read_key",
+    "query": "protocols.calls.api_keys:read_key",
+    "cookie": "protocols.calls.api_keys:read_key",
 }
 """The function that reads each kind, as `module:function`."""
 
@@ -67,6 +68,16 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     assert reader is not None
     named = scheme.name if scheme is not None and head != "bearer" else None
     return replace(reader(kind, source), namespace=namespace, scheme=named)
+
+
+def for_scheme(scheme: SecurityScheme, secret: str) -> Credential:
+    """The credential that satisfies a security scheme of the document with this secret."""
+    if scheme.kind == "apiKey":
+        from protocols.calls.api_keys import APIKey
+
+        return APIKey(secret, scheme.location, scheme.parameter, scheme=scheme.name, namespace=scheme.namespace)
+    kind = BasicLogin if scheme.kind == "basic" else BearerToken
+    return kind(secret, scheme=scheme.name, namespace=scheme.namespace)
 
 
 def check_kind(spec: str, protocol: Protocol) -> None:

@@ -10,26 +10,20 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import ClassVar, TypeAlias
 
 from protocols.calls.secret_sources import MIN_SECRET, SecretSource
 from protocols.errors import UsageError
-from protocols.model import SecurityScheme
 
-__all__ = ["ANY_REQUEST", "APIKey", "BasicLogin", "BearerToken", "Credential", "PublicHeader", "RequestToSign"]
-__all__ += ["ServerVariable", "for_scheme", "may_be_token", "read_basic", "read_bearer", "read_key", "secrets_of_login"]
-__all__ += ["user_and_password"]
+__all__ = ["ANY_REQUEST", "BasicLogin", "BearerToken", "Credential", "RequestToSign", "ServerVariable"]
+__all__ += ["may_be_token", "read_basic", "read_bearer", "secrets_of_login", "user_and_password"]
 
 Place: TypeAlias = tuple[str, str]
 """Header, query or cookie of a request (or the environment of a server), and the name there."""
 
 _MIN_TOKEN = 16
 """Characters of a user name that may be a token; some services take theirs so."""
-
-_MIN_PART = 8
-"""Characters of a part of a header that is a secret by itself; shorter ones are its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,50 +110,6 @@ class BasicLogin(Credential):
 
 
 @dataclass(frozen=True)
-class APIKey(Credential):
-    """A secret under a name in a header, the query or a cookie."""
-
-    secret: str = field(repr=False)
-    location: Literal["header", "query", "cookie"] = "header"
-    parameter: str = "Authorization"
-
-    @property
-    def place(self) -> Place:
-        return self.location, self.parameter
-
-    def query(self) -> Mapping[str, str]:
-        return {self.parameter: self.secret} if self.location == "query" else {}
-
-    def cookies(self) -> Mapping[str, str]:
-        return {self.parameter: self.secret} if self.location == "cookie" else {}
-
-    def sign(self, request: RequestToSign) -> Mapping[str, str]:
-        return {self.parameter: self.secret} if self.location == "header" else {}
-
-    def secrets(self) -> tuple[str, ...]:
-        return (self.secret, *(_parts_of_header(self.secret) if self.location == "header" else ()))
-
-    def has_prefix(self, prefix: str) -> bool:
-        """True if the secret begins like that, in capitals or not."""
-        return self.secret.lower().startswith(prefix.lower())
-
-
-@dataclass(frozen=True)
-class PublicHeader(Credential):
-    """A header of the user whose value is no secret."""
-
-    name: str
-    value: str
-
-    @property
-    def place(self) -> Place:
-        return "header", self.name
-
-    def sign(self, request: RequestToSign) -> Mapping[str, str]:
-        return {self.name: self.value}
-
-
-@dataclass(frozen=True)
 class ServerVariable(Credential):
     """A variable in the environment of an MCP server that is started; it is in no request."""
 
@@ -187,28 +137,6 @@ def may_be_token(user: str) -> bool:
     return len(user) >= _MIN_TOKEN and "@" not in user and re.search(r"\d", user) is not None
 
 
-def _parts_of_header(value: str) -> Iterator[str]:
-    """The token after `Bearer` or another word, the values of `key=value`, and the login of `Basic …`."""
-    word, _, rest = value.partition(" ")
-    yield rest.strip()
-    for part in re.split(r"[\s,;]+", value):  # Token token="…", session=…; user=…
-        text = part.partition("=")[2].strip('"')
-        if len(text) >= _MIN_PART:
-            yield text
-    if word.lower() == "basic":
-        with suppress(ValueError):
-            login = base64.b64decode(rest.strip(), validate=True).decode()
-            yield from (login, *secrets_of_login(login))
-
-
-def for_scheme(scheme: SecurityScheme, secret: str) -> Credential:
-    """The credential that satisfies a security scheme of the document with this secret."""
-    if scheme.kind == "apiKey":
-        return APIKey(secret, scheme.location, scheme.parameter, scheme=scheme.name, namespace=scheme.namespace)
-    kind = BasicLogin if scheme.kind == "basic" else BearerToken
-    return kind(secret, scheme=scheme.name, namespace=scheme.namespace)
-
-
 # How `--auth` names them: the kind as it is written, and the source
 
 
@@ -220,12 +148,6 @@ def read_bearer(kind: str, source: SecretSource) -> BearerToken:
 def read_basic(kind: str, source: SecretSource) -> BasicLogin:
     """`basic:SOURCE`. Raises: UsageError: The source holds no login."""
     return BasicLogin(user_and_password(source))
-
-
-def read_key(kind: str, source: SecretSource) -> APIKey:
-    """`header:NAME:SOURCE`, or the same with `query` or `cookie`."""
-    location, _, name = kind.partition(":")
-    return APIKey(source.secret(), cast(Literal["header", "query", "cookie"], location), name)
 
 
 def user_and_password(source: SecretSource) -> str:

@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from protocols.calls.credentials import APIKey, Credential
+from protocols.calls.api_keys import APIKey
+from protocols.calls.credentials import Credential
 from protocols.calls.serialization import as_base64
 from protocols.model import Envelope, Protocol, Server, Tool
 

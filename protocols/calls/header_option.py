@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from protocols.calls.api_keys import APIKey, PublicHeader
 from protocols.calls.auth import addressed
-from protocols.calls.credentials import APIKey, Credential, PublicHeader
+from protocols.calls.credentials import Credential
 from protocols.calls.secret_sources import SecretSource
 from protocols.calls.serialization import is_reserved, normalized_header
 from protocols.errors import UsageError

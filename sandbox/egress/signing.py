@@ -16,7 +16,7 @@ from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
-from protocols.calls.credentials import APIKey, Credential, RequestToSign
+from protocols.calls.credentials import Credential, RequestToSign
 from protocols.calls.serialization import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
@@ -124,6 +124,8 @@ class Signer:
 
     def missing_prefix(self, tool: Tool | None) -> str:
         """What the document wants before a key that was sent without it; empty if there is no such thing."""
+        from protocols.calls.api_keys import APIKey
+
         places = {c.place: c for c in self.credentials_for(tool) if isinstance(c, APIKey)}
         for scheme in self._schemes:
             sent = places.get((scheme.location, scheme.parameter)) if scheme.prefix else None

@@ -18,7 +18,8 @@ import pytest
 from atc.apps.cli.options import check_api_options
 from atc.apps.cli.reachable import check_server
 from protocols import Protocol, ProtocolError, load
-from protocols.calls.credentials import APIKey, BearerToken
+from protocols.calls.api_keys import APIKey
+from protocols.calls.credentials import BearerToken
 from protocols.errors import APIError, UsageError
 from sandbox import Broker
 from tests.local_api import LocalAPI, document

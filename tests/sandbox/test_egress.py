@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from protocols import load
-from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential
+from protocols.calls.api_keys import APIKey
+from protocols.calls.credentials import ANY_REQUEST, BasicLogin, BearerToken, Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, Limits
 from sandbox.egress.egress_rules import origin

@@ -21,7 +21,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from protocols.calls.credentials import ANY_REQUEST, Credential, for_scheme
+from protocols.calls.auth import for_scheme
+from protocols.calls.credentials import ANY_REQUEST, Credential
 from protocols.combined import as_one_api
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool, WholeURL

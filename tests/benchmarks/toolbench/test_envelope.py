@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols import load
-from protocols.calls.credentials import APIKey
+from protocols.calls.api_keys import APIKey
 from protocols.calls.envelope import enveloped, fault_of, literal
 from protocols.errors import ToolError
 from protocols.model import Envelope, Protocol, Tool

@@ -11,8 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from protocols import Protocol, UsageError, load
+from protocols.calls.api_keys import APIKey
 from protocols.calls.auth import credential
-from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential
+from protocols.calls.credentials import ANY_REQUEST, BasicLogin, BearerToken, Credential
 from protocols.calls.redaction import holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from protocols import load
-from protocols.calls.credentials import APIKey
+from protocols.calls.api_keys import APIKey
 from protocols.combined import combine
 from sandbox import Journal, Sandbox
 from tests.protocols.wire.conftest import Run
