@@ -67,7 +67,7 @@ def test_a_file_of_a_gigabyte_is_not_read(tmp_path: Path) -> None:
     text, grown = in_process("import sys; from atc.apps.cli import main", step)
 
     assert [line for line in text.splitlines() if line.startswith("code ")] == ["code 2"] * len(READERS)
-    assert grown < 200
+    assert grown < 350  # a solution may have 256 MiB, and so many are read before it is refused
 
 
 def test_a_record_that_unpacks_to_much_is_not_unpacked(tmp_path: Path) -> None:
