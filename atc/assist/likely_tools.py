@@ -9,7 +9,7 @@ from atc.assist.language.question import Question
 from atc.assist.language.relative_dates import with_dates
 from atc.assist.planning.planner import plans
 from atc.program.plan import Plan
-from atc.prompting import Offer, Ranking
+from atc.prompting import Offer
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import is_called, is_current
 
@@ -37,30 +37,25 @@ def plans_for(question: Question, today: str, offer: Offer) -> tuple[Plan, ...]:
         today: As YYYY-MM-DD.
     """
     scores = offer.scores
-    tools = _planned_tools(offer.ranking, question, scores, offer.ranked)
+    tools = _planned_tools(offer, question)
     sure = {name for name in tools if scores[name] >= _SURE * scores[offer.ranked[0]]}
     dated = Question(with_dates(question.in_context.text, today))
     return plans(offer.graph, tools, offer.tools, dated, sure)
 
 
-def _planned_tools(
-    ranking: Ranking,
-    question: Question,
-    scores: Mapping[str, float],
-    ranked: Sequence[str],
-) -> list[str]:
+def _planned_tools(offer: Offer, question: Question) -> list[str]:
     """The tools to plan for: the likeliest ones, and for each part of a long question the best that reads."""
-    protocol = ranking.knowledge.graph.protocol
+    protocol, scores, ranked = offer.graph.protocol, offer.scores, offer.ranked
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if question.is_information_request else [name for name in ranked if protocol.tool(name).writes]
-    writes = _together(ranking.knowledge.graph, writes, scores, question)
+    writes = _together(offer.graph, writes, scores, question)
     likely = [
         name for name in (*reads[:_MAX_PLANS], *writes[:_MAX_PLANS]) if scores[name] >= _LIKELY * scores[ranked[0]]
     ]
     likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
     parts = question.parts
     for part in parts if len(parts) > 1 else ():
-        part_scores = {name: score for name, score in ranking.scores(part).items() if name in reads}
+        part_scores = {name: score for name, score in offer.ranking.scores(part).items() if name in reads}
         likely += [name for name in list(part_scores)[:_EACH] if part_scores[name] >= _NEAR * max(part_scores.values())]
     return [name for name in ranked if name in likely]
 

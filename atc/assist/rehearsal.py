@@ -23,7 +23,6 @@ from atc.help import Help
 from atc.program.source import called_name, called_tool
 from atc.prompting import Offer
 from atc.query import Query
-from protocols.json_path import Step
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
@@ -33,6 +32,7 @@ from sandbox.records import Run
 __all__ = ["RehearsalHelp"]
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _TOKEN = re.compile(r"(?<![\w@.#/-])[\w][\w.@/:-]*[\w]|\d")
 _AMOUNT = re.compile(r"(?<![\w.,@/:-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w@/:-]|[.,]\d)")
 """A number in English digits; `3,5` and `12:30` are written otherwise, and are nobody's amount."""
@@ -92,8 +92,7 @@ class _Mentions:
     def keys(self) -> frozenset[str]:
         """The texts among the constants, and the names of tools and arguments."""
         named = (node.arg for node in ast.walk(self._tree) if isinstance(node, ast.keyword) and node.arg)
-        tools = (called_tool(node) for node in ast.walk(self._tree) if called_tool(node) in self._protocol)
-        return frozenset((*(text for text in self.constants if isinstance(text, str)), *named, *tools))
+        return frozenset((*(text for text in self.constants if isinstance(text, str)), *named, *self._tools))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -103,15 +102,17 @@ class _Mentions:
     @cached_property
     def tool_text(self) -> str:
         """The names of the tools that are called, as one text."""
-        return " ".join(
-            _bare(called_tool(node)) for node in ast.walk(self._tree) if called_tool(node) in self._protocol
-        )
+        return " ".join(map(_bare, self._tools))
 
     @cached_property
     def tool_words(self) -> frozenset[str]:
         """The words in the names of the tools that are called."""
-        tools = (called_tool(node) for node in ast.walk(self._tree) if called_tool(node) in self._protocol)
-        return frozenset(singular(word) for tool in tools for word in words(tool))
+        return frozenset(singular(word) for tool in self._tools for word in words(tool))
+
+    @cached_property
+    def _tools(self) -> tuple[str, ...]:
+        names = map(called_tool, ast.walk(self._tree))
+        return tuple(name for name in names if name in self._protocol)
 
     @cached_property
     def text(self) -> str:
@@ -159,7 +160,7 @@ class _Mentions:
 
 def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
     """The quoted texts, names of several words, addresses and codes of a question that no constant has."""
-    quoted = re.findall(r"[\"“”]([^\"“”]+)[\"“”]", question)
+    quoted = _QUOTED.findall(question)
     named = [name.text for name in read_entities(question).names if " " in name.text]
     codes = [token for token in _TOKEN.findall(question) if _is_code(token)]
     for text in dict.fromkeys((*quoted, *named, *codes)):
@@ -177,7 +178,7 @@ def _is_code(token: str) -> bool:
 
 def _missing_numbers(question: str, mentions: _Mentions) -> Iterator[str]:
     """The amounts and dates of a question that no constant has."""
-    plain = re.sub(r"[\"“”][^\"“”]+[\"“”]", " ", question)
+    plain = _QUOTED.sub(" ", question)
     dated = re.compile(
         rf"\b(?:(\d{{1,2}})\.?\s+)?({'|'.join(_MONTHS)})\b(?:\s+(\d{{1,2}})\b(?!\d))?(?:,?\s*(\d{{4}}))?",
         re.IGNORECASE,
@@ -203,8 +204,7 @@ def _missing_numbers(question: str, mentions: _Mentions) -> Iterator[str]:
 
 def _question_words(question: str) -> list[str]:
     """The plain words of a question, without what is quoted; in the singular, `e-mail` as `email`."""
-    plain = re.sub(r"[\"“”][^\"“”]+[\"“”]", " ", question)
-    return [word for text in _WORD.findall(plain) for word in _parts_of(text)]
+    return [word for text in _WORD.findall(_QUOTED.sub(" ", question)) for word in _parts_of(text)]
 
 
 def _parts_of(text: str) -> list[str]:
@@ -306,25 +306,16 @@ def _changes(traced: TracedRun) -> bool:
 def _used_objects(traced: TracedRun) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Each key on the way to a value that the answer rests on, the keys beside it, and those in objects beside it."""
     for call, path in dict.fromkeys((s.call, s.path) for s in traced.printed_sources if s.path):
-        response = traced.response(traced.run.calls[call])
+        record = traced.run.calls[call]
         for depth, step in enumerate(path):
-            holder = _at(response, path[:depth]) if isinstance(step, str) else None
+            holder = traced.value_at(record, path[:depth]) if isinstance(step, str) else None
             if isinstance(holder, dict) and isinstance(step, str):
                 inner = (key for value in holder.values() if isinstance(value, dict) for key in value)
-                above = _at(response, path[: depth - 1]) if depth else None
+                above = traced.value_at(record, path[: depth - 1]) if depth else None
                 outer = above.values() if isinstance(above, dict) else ()
                 cousins = (key for value in outer if isinstance(value, dict) for key in value)
                 plain = tuple(key for key, value in holder.items() if not isinstance(value, dict | list))
                 yield step, plain, (*holder, *inner, *cousins)
-
-
-def _at(value: object, path: tuple[Step, ...]) -> object:
-    for step in path:
-        try:
-            value = value[step]  # type: ignore[index]
-        except (LookupError, TypeError):
-            return None
-    return value
 
 
 def _bare(text: str) -> str:

@@ -74,17 +74,8 @@ class SmallHelp:
 
     def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
         """What is wrong with a program in any case; put right where there is one way to do it."""
-        question = question_of(query)
         plans = plans_of(query, offer) if self.planner else ()
-        precheck = Precheck(
-            offer.graph,
-            offer.contract,
-            offer.tools,
-            offer.callable_tools,
-            question,
-            plans,
-            tuple(_reported(attempts)),
-        )
+        precheck = Precheck(offer, question_of(query), plans, _reported(attempts))
         diagnostics = precheck.diagnose(program) if self.check else []
         if not diagnostics:
             return Accept()

@@ -156,11 +156,7 @@ class OriginStore:
                 waiting += [(part, (*here, index)) for index, part in enumerate(value)]
 
     def _of(self, number: int, value: object) -> Origin:
-        if not is_shared(value):
-            entry = self._by_identity.get(id(value))
-            if entry is not None:
-                return entry[1]
-        return self._here.origins.get(number, NO_ORIGIN) if number > 0 else NO_ORIGIN
+        return self._identity(value, self._origin(number))
 
     def _origin(self, number: int) -> Origin:
         """The origin that an expression had when it was evaluated; numbers from 1 are those of the program."""

@@ -174,14 +174,13 @@ _helper: list[threading.Thread] = []
 
 def take() -> Worker:
     """A worker that is ready, or a new one. Raises: SandboxError: No process can be started."""
-    for is_last in (False, True):
-        try:
-            return _taken()
-        except OSError as error:  # the process that starts workers has ended just now: another one may do
-            if is_last:
-                text = f"the sandbox cannot start a process for the program: {error}; see `atc doctor`, or try again"
-                raise SandboxError(text) from None
-    raise AssertionError("unreachable")
+    with contextlib.suppress(OSError):  # the process that starts workers has ended just now: another one may do
+        return _taken()
+    try:
+        return _taken()
+    except OSError as error:
+        text = f"the sandbox cannot start a process for the program: {error}; see `atc doctor`, or try again"
+        raise SandboxError(text) from None
 
 
 def _taken() -> Worker:

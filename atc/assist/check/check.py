@@ -68,12 +68,10 @@ def check(
         reports = []
     diagnostics = [
         *describe_reports(subject, reports),
-        *(
-            Diagnostic(line, column, "wrong-value", message, tool, doubtful=doubtful)
-            for line, column, tool, message, doubtful in wrong_constants(tree, protocol, called)
-        ),
+        *wrong_constants(tree, protocol, called),
         *_interactive_names(flow),
-        *_invented_values(subject, question, called),
+        *placeholders(tree, called),
+        *hallucinated_identifiers(subject, question, called),
     ]
     return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
 
@@ -111,18 +109,6 @@ def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
         if node.id in _INTERACTIVE_ONLY and not flow.definitions_of(node.id):
             message = f'"{node.id}" is not defined'
             yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
-
-
-def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
-    """Placeholders and hallucinated identifiers in calls of tools."""
-    flow = subject.flow
-    for keyword, tool in placeholders(flow, called):
-        message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
-        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool)
-    invented = hallucinated_identifiers(flow, question, subject.graph, called, subject.names)
-    for keyword, tool, message, text, value in invented:
-        edit = Edit.of(subject.lines, value, text) if text else None
-        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
 
 
 def _syntax(program: str) -> Iterator[Diagnostic]:

@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from atc.assist.check.diagnostic import Diagnostic, Edit
+from atc.assist.check.diagnostics import Subject
 from atc.assist.language.question import Question
-from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from protocols.calls.binding import check_argument
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
@@ -28,17 +29,11 @@ _PLACEHOLDER = re.compile(
 _COUNTS = frozenset({"number", "code"})
 """Identifiers that a model may know: the first season, a country."""
 
-WrongConstant = tuple[int, int, str, str, bool]
-"""Line, column, tool, message."""
-
-HallucinatedIdentifier = tuple[ast.keyword, str, str, str | None, ast.expr]
-"""The argument, its tool, the message, the expression that provides the identifier, and the node to replace."""
-
 _OPAQUE = frozenset({"guid", "id", "identifier", "ref", "uri", "uuid"})
 """Identifiers that are no words of a language; a slug or a handle may be one."""
 
 
-def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[WrongConstant]:
+def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Diagnostic]:
     """Constant arguments that the tool would refuse before anything is sent."""
     for call, name in calls_of(tree, tools):
         tool = protocol.tool(name)
@@ -52,7 +47,8 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
             try:
                 check_argument(tool, argument, value, protocol.definitions)
             except ToolError as error:
-                yield node.lineno, node.col_offset, name, str(error), isinstance(error, DoubtfulCall)
+                doubtful = isinstance(error, DoubtfulCall)
+                yield Diagnostic(node.lineno, node.col_offset, "wrong-value", str(error), name, doubtful=doubtful)
 
 
 def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr, str, ast.expr]]:
@@ -67,21 +63,20 @@ def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr
             yield keyword, keyword.arg, keyword.value
 
 
-def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str]]:
-    """Arguments with the placeholder `…`, and their tools."""
-    for call, tool in calls_of(flow.tree, tools):
+def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[Diagnostic]:
+    """Arguments with the placeholder `…`."""
+    for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             if "…" in (_text(keyword.value) or ()):
-                yield keyword, tool
+                message = (
+                    f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
+                )
+                yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool)
 
 
 def hallucinated_identifiers(
-    flow: DefUse,
-    question: Question | None,
-    graph: ProtocolGraph | None,
-    tools: Collection[str],
-    callable_tools: Collection[str],
-) -> Iterator[HallucinatedIdentifier]:
+    subject: Subject, question: Question | None, tools: Collection[str]
+) -> Iterator[Diagnostic]:
     """Constant identifiers that are placeholders, that the question does not have, or that are names.
 
     A word of the question is a name if it is written like one and a search provides the identifier; any other is left
@@ -89,16 +84,16 @@ def hallucinated_identifiers(
 
     Args:
         tools: Tools that the program calls.
-        callable_tools: Tools that it may call.
     """
+    graph = subject.graph
     if graph is None:
         return
-    for call, tool in calls_of(flow.tree, tools):
+    for call, tool in calls_of(subject.tree, tools):
         for keyword in call.keywords:
             argument = keyword.arg or ""
             node = keyword.value
-            text = _text(flow.resolve(node))
-            providers = graph.providers(tool, argument, callable_tools)
+            text = _text(subject.flow.resolve(node))
+            providers = graph.providers(tool, argument, subject.names)
             reference = graph.reference(tool, argument)
             if text is None or reference is None or not providers:
                 continue
@@ -123,7 +118,8 @@ def hallucinated_identifiers(
             problem = "is a name and no identifier" if name and not placeholder else "is made up"
             instead = expression or graph.expression(providers[0])
             message = f"{argument}={ast.unparse(node)} {problem}; take it from {instead}"
-            yield keyword, tool, message, expression, node
+            edit = Edit.of(subject.lines, node, expression) if expression else None
+            yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, expression, edit)
 
 
 def _text(node: ast.expr) -> list[str] | None:

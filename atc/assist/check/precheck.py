@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 from atc.assist.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.assist.language.question import Question
 from atc.fault import Attribution, Fault
 from atc.program.plan import Literal, Plan, Step, sketch
 from atc.program.source import called
-from protocols.contracts.contract import Contract
-from protocols.dataflow.graph import ProtocolGraph
+from atc.prompting import Offer
 from protocols.errors import DoubtfulCall
 from protocols.text.words import stem, words
 from sandbox.failures import snippet
@@ -33,31 +32,16 @@ _RULES = {
 
 
 class Precheck:
-    """Holds back what would fail.
+    """Holds back what would fail; a function that a program may call and that was not offered is checked as well.
 
     Args:
-        contract: What is known of the responses; asked for each time, for runs add to it.
-        tools: The functions that the model was offered.
-        callable_tools: All those that a program may call; one that was not offered is checked as well.
         question: What it says need not come from a call.
         plans: Those that the model was shown; it may take their variables for set.
         reported: Messages that the model was told before.
     """
 
-    def __init__(
-        self,
-        graph: ProtocolGraph,
-        contract: Callable[[], Contract],
-        tools: Sequence[str],
-        callable_tools: Collection[str],
-        question: Question,
-        plans: Sequence[Plan],
-        reported: Collection[str] = (),
-    ) -> None:
-        self._graph = graph
-        self._contract = contract
-        self._tools = tools
-        self._callable_tools = callable_tools
+    def __init__(self, offer: Offer, question: Question, plans: Sequence[Plan], reported: Iterable[str]) -> None:
+        self._offer = offer
         self._question = question
         self._plans = plans
         self._reported = frozenset(reported)
@@ -67,8 +51,9 @@ class Precheck:
 
         What can be put right is looked at again, for then nobody need be told.
         """
-        tools = dict.fromkeys([*self._tools, *called(program, self._callable_tools)])
-        diagnostics = check(program, self._contract(), tuple(tools), self._question, self._graph)
+        offer = self._offer
+        tools = dict.fromkeys([*offer.tools, *called(program, offer.callable_tools)])
+        diagnostics = check(program, offer.contract(), tuple(tools), self._question, offer.graph)
         ignored = "syntax" if fix_syntax(program) is None else ""  # the policy says where the slip is
         return [
             diagnostic
@@ -131,15 +116,15 @@ class Precheck:
         return any(map(self._question.says, texts)) or not tool_stems.isdisjoint(self._question.stems)
 
     def _any_writes(self, plan: Plan) -> bool:
-        return any(self._graph.protocol.tool(name).writes for name in plan.tools)
+        return any(self._offer.graph.protocol.tool(name).writes for name in plan.tools)
 
     def any_harmful(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Whether a program would write to what somebody made up."""
         return any(map(self._is_harmful, diagnostics))
 
     def _is_harmful(self, diagnostic: Diagnostic) -> bool:
-        hallucinated_identifiers = diagnostic.rule == "made-up-identifier" and diagnostic.tool is not None
-        return hallucinated_identifiers and self._graph.protocol.tool(diagnostic.tool or "").writes
+        tool = diagnostic.tool if diagnostic.rule == "made-up-identifier" else None
+        return tool is not None and self._offer.graph.protocol.tool(tool).writes
 
 
 def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
