@@ -61,7 +61,7 @@ def singular_name(parts: Sequence[str]) -> str:
     return "_".join([*parts[:-1], singular(parts[-1])]) if parts else ""
 
 
-@dataclass(slots=True)
+@dataclass
 class FieldInfo:
     """The documentation of one field of one entity type: its shapes, and a sample of its values.
 
@@ -72,6 +72,13 @@ class FieldInfo:
     shapes: list[ResponseShape] = field(default_factory=list)
     examples: list[object] = field(default_factory=list)
     filled: bool = False
+
+    @cached_property
+    def by_folded_text(self) -> dict[str, object]:
+        """The texts and enumerated values by their letters in lower case; read it once all are collected."""
+        texts = [value for value in self.examples if isinstance(value, str)]
+        enumerated = (value for part in self.shapes for value in part.enumerated)
+        return {str(value).casefold(): value for value in (*texts, *enumerated)}
 
     def thin_examples(self) -> None:
         """Reduce the collected values: unique texts and numbers, a sample of truth values."""

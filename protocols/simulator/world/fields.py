@@ -274,9 +274,7 @@ class FieldValues:
         info = kind.all_fields.get(name)
         documented = "." in name and shape is not None and bool(shape.examples)
         if parts[-1] in {"type", "kind", "object"} and not documented:
-            pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
-            for part in info.shapes if info else ():
-                pool |= {str(v).casefold(): v for v in part.enumerated}
+            pool = info.by_folded_text if info else {}
             about = entity
             if len(parts) > 1 and entity.kind not in pool:
                 about = entity.parent or next(iter(entity.ends.values()), entity)
