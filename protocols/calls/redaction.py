@@ -294,18 +294,16 @@ def _simple_spellings(char: str) -> set[str]:
     spellings = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
     for case in "xX":
         spellings |= {"\\u{" + f"{number:{case}}" + "}", f"\\x{number:02{case}}", f"\\u{number:04{case}}"}
-        for sign in "%=":
+        for sign in ("%", "=", "\\x"):
             spellings.add("".join(f"{sign}{byte:02{case}}" for byte in data))
+            if number < 256:
+                spellings.add(f"{sign}{number:02{case}}")
     spellings |= {f"&{name}" for name in _HTML_NAMES.get(char, ())}
     units = char.encode("utf-16-be").hex()
     for unit in (units, units.upper()):
         spellings.add("".join(f"%u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
         spellings.add("".join(f"\\u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
     spellings.add("".join(f"\\{byte:03o}" for byte in data))
-    for case in "xX":
-        spellings.add("".join(f"\\x{byte:02{case}}" for byte in data))
-        if number < 256:
-            spellings |= {f"{sign}{number:02{case}}" for sign in ("%", "=", "\\x")}
     if char in "\"'/\\":
         spellings.add("\\" + char)
     if char == " ":

@@ -23,7 +23,7 @@ __all__ = ["CallTracker", "suspicion"]
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _LOADS = json.loads
-_CHANGES = frozenset({"append", "add", "extend", "insert", "update", "appendleft"})
+_CHANGES = frozenset({"append", "add", "extend", "insert", "update"})
 
 
 class _TrackedCall(NamedTuple):
@@ -198,14 +198,10 @@ class CallTracker(OriginStore):
         if isinstance(receiver, list) and name == "pop":
             return made(call.of_receiver)
         if (name in _CHANGES and isinstance(receiver, (list, dict, set))) or name == "appendleft":
-            self._change(call)
+            parts = (made(origin) for origin in call.arg_origins)
+            self._by_identity[id(receiver)] = (receiver, merged(made(call.of_receiver), *parts))
             return NO_ORIGIN
         return made(merged(call.of_receiver, *call.arg_origins, *call.by_name.values()))
-
-    def _change(self, call: _TrackedCall) -> None:
-        receiver = call.receiver
-        origin = merged(made(call.of_receiver), *(made(origin) for origin in call.arg_origins))
-        self._by_identity[id(receiver)] = (receiver, origin)
 
     def entered(self, positional: tuple[str, ...], parameters: tuple[str, ...]) -> tuple[Origin, ...]:
         code = sys._getframe(1).f_code

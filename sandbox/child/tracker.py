@@ -41,11 +41,8 @@ class Tracker(CallTracker):
 
     def called(self, call: int, args: tuple[object, ...], named: dict[str, object]) -> None:
         self._here.calls.append(call)
-        origins = {str(index): self._identity(value, NO_ORIGIN) for index, value in enumerate(args)}
-        self._direct_arguments[call] = {
-            **origins,
-            **{name: self._identity(value, NO_ORIGIN) for name, value in named.items()},
-        }
+        values = {**{str(index): value for index, value in enumerate(args)}, **named}
+        self._direct_arguments[call] = {name: self._identity(value, NO_ORIGIN) for name, value in values.items()}
 
     def received(self, call: int, value: object) -> None:
         self._remember_tree(value, call, ())

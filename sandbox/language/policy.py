@@ -347,9 +347,6 @@ class Policy(RestrictingNodeTransformer):
             node.body.insert(start, ast.copy_location(ast.Expr(look), node))
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return self._scoped(node)
-
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Classes with any bases; of metaclasses only abc.ABCMeta."""
         self._bind(node, node.name)
@@ -377,6 +374,8 @@ class Policy(RestrictingNodeTransformer):
     def _scoped(self, node: ast.Lambda | ast.ClassDef) -> ast.AST:
         with self._scope(node, _Receiver(None)):
             return self.node_contents_visit(node)
+
+    visit_Lambda = _scoped
 
     # Imports
 
