@@ -26,12 +26,11 @@ from protocols.errors import APIError, ProgramRefused, UsageError
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress import Writes
-from sandbox.egress.answer import BrokerReply
 from sandbox.egress.bind import Doubts
 from sandbox.egress.broker import Broker
 from sandbox.egress.decide import ledger_of
 from sandbox.egress.egress_rules import BaseURL, origin
-from sandbox.egress.stages import LimitExceeded, charset_of
+from sandbox.egress.stages import BrokerReply, LimitExceeded, charset_of
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
 from sandbox.provenance.replay import ReplyLog, replay_run, send_reply

@@ -7,39 +7,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from protocols.errors import ToolError
-from protocols.functions import CLASS, plain
+from protocols.functions import plain
 from protocols.media_types import MediaKind, documented_kind, essence, media_kind
 from protocols.model import READS, Envelope, Response, Tool, telling_headers
 from protocols.quoting import one_line, shorten, words_of_service
 from protocols.schema_fields import json_types
 from sandbox.body_forms import BodyReading, described_bytes, read_body
-from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
-from sandbox.egress.egress_rules import UnreachableError
+from sandbox.body_store import MEMORY_LIMIT, LargeBody, store_body
 from sandbox.egress.record import CallContext
 from sandbox.egress.stages import (
     BUSY,
     TOO_MANY,
     Bound,
+    BrokerReply,
     FunctionResult,
     Hop,
-    LimitExceeded,
-    NoAnswerError,
     Sent,
-    TooLargeError,
     TransportReply,
     charset_of,
     header,
 )
 from sandbox.journal.journal import Entry, JournalAttempt
-from sandbox.records import CallRecord, cut, nested
+from sandbox.records import nested
 
-__all__ = ["BrokerReply", "answer", "cleaned", "parse_body", "replayed", "to_saved"]
+__all__ = ["answer", "cleaned", "parse_body", "replayed", "to_saved"]
 
 _JSON = {"Content-Type": "application/json"}
 _BY_LABEL = ("xml", "text", "bytes")
@@ -48,45 +43,6 @@ _BY_LABEL = ("xml", "text", "bytes")
 _essence = lru_cache(maxsize=1000)(essence)
 _kind = lru_cache(maxsize=1000)(media_kind)
 """Of a media type; the same few come again with each call."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerReply:
-    """The outcome of one call, without a secret.
-
-    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
-    in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
-    message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
-    was redirected to; `hops` are the redirects that were followed. `form` are the forms that the body may have (see
-    sandbox.body_forms), `result_headers` the headers that the result of a function has, None for none. `set_cookies`
-    has the URLs of the API that set cookies, with their `Set-Cookie` lines.
-    """
-
-    record: CallRecord
-    url: str = ""
-    reason: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    cookies: Mapping[str, str] = field(default_factory=dict)
-    sent: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | LargeBody = b""
-    encoding: str | None = None
-    form: str = "none"
-    result_headers: Mapping[str, str] | None = None
-    hops: tuple[Hop, ...] = ()
-    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    failure: str | None = None
-    problem: str | None = None
-    raised: tuple[str, ...] = ()
-
-    def value(self) -> object:
-        """The result of a tool: parsed JSON, text, bytes, None for an empty body. Raises: ToolError."""
-        if self.problem is not None:
-            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
-        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
-        value, problem, _ = read_body(self.form, body, charset_of(self.headers))
-        if problem is not None:
-            raise ToolError(f"{self.record.tool}: {problem}", tool=self.record.tool, status=self.record.status)
-        return plain(value) if CLASS.encode() in body and "json" in self.form else value
 
 
 # Recording
@@ -98,61 +54,14 @@ def answer(sent: Sent, context: CallContext, **facts: Any) -> BrokerReply:
         context.recorder.note(sent.bound.call, **facts)
     outcome = sent.outcome
     if isinstance(outcome, FunctionResult):
-        return _function_reply(sent.bound, outcome, context)
+        from sandbox.egress.unanswered import function_reply
+
+        return function_reply(sent.bound, outcome, context)
     if isinstance(outcome, Exception):
-        return _failed_reply(sent, outcome, context)
+        from sandbox.egress.unanswered import failed_reply
+
+        return failed_reply(sent, outcome, context)
     return _service_reply(sent, outcome, context)
-
-
-def _sent_headers(sent: Sent, context: CallContext) -> dict[str, str]:
-    headers = sent.bound.planned.headers
-    return dict(zip(headers, context.redactor.texts(list(headers.values())), strict=True))
-
-
-def _failed_reply(sent: Sent, error: Exception, context: CallContext) -> BrokerReply:
-    """Record a call without a whole reply. Raises: LimitExceeded."""
-    call, target, planned = sent.bound.call, sent.bound.target, sent.bound.planned
-    recorder, clean = context.recorder, context.redactor.text
-    function = target.tool.function if target.tool is not None else None
-    what = f"{planned.method} {planned.path}"
-    if isinstance(error, LimitExceeded):
-        recorder.finish(call, str(error))
-        raise error
-    if isinstance(error, TooLargeError):
-        reply = f"the result of {function.name}()" if function else f"the reply to {what}"
-        text = f"{reply} is larger than the {recorder.allowance.limits.response} bytes allowed"
-        start = beginning(context.redactor.content(error.beginning))
-        recorder.finish(call, text, status=error.status, response=start)
-        raise LimitExceeded("response", text)
-    if isinstance(error, NoAnswerError):
-        kind, message = error.kind, one_line(clean(str(error)))
-        why = f"{function.name}(): no answer" if function else f"{target.called}: no reply from {what}"
-        problem = clean(f"{why} — {message}")
-    else:
-        kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-        message = cut(clean(str(error)))
-        problem = cut(clean(f"{target.called}: {what} can't be sent — {message}"))
-    record = recorder.finish(call, message)
-    headers = {} if function else _sent_headers(sent, context)
-    return BrokerReply(record, sent.bound.url, sent=headers, failure=kind, problem=problem)
-
-
-def _function_reply(bound: Bound, result: FunctionResult, context: CallContext) -> BrokerReply:
-    """Record the result of a function."""
-    call, recorder = bound.call, context.recorder
-    if result.problem is not None:
-        problem = context.redactor.text(result.problem)
-        record = recorder.finish(call, problem, status=result.status)
-        raised = tuple(map(context.redactor.text, result.raised))
-        return BrokerReply(record, bound.url, reason="Error", problem=problem, raised=raised)
-    data = result.data
-    body = store_body([data], MEMORY_LIMIT if recorder.allowance.reserve(len(data)) else 0)
-    parsed: object = body
-    if not isinstance(body, LargeBody):
-        value = json.loads(data)
-        parsed = data.decode() if nested(value) else plain(value)
-    record = recorder.finish(call, status=200, response=parsed)
-    return BrokerReply(record, bound.url, reason="OK", headers=_JSON, body=body, encoding="utf-8", form="json")
 
 
 def _service_reply(sent: Sent, response: TransportReply, context: CallContext) -> BrokerReply:
@@ -184,7 +93,7 @@ def _service_reply(sent: Sent, response: TransportReply, context: CallContext) -
         reason=response.reason,
         headers=headers,
         cookies=response.cookies,
-        sent=_sent_headers(sent, context),
+        sent=context.redactor.sent_headers(sent.bound.planned.headers),
         body=body,
         encoding=response.encoding,
         form=form,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.calls.credentials import Credential
 from protocols.model import Protocol
 from sandbox.egress import Writes
-from sandbox.egress.answer import BrokerReply, answer, replayed
+from sandbox.egress.answer import answer, replayed
 from sandbox.egress.bind import Binder, Doubts, Unbound
 from sandbox.egress.decide import CallPolicy, ledger_of
 from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
@@ -25,7 +25,7 @@ from sandbox.egress.network import Network, names_proxy
 from sandbox.egress.record import Allowance, CallContext, CallRecorder, Redaction
 from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
-from sandbox.egress.stages import Begun, Bound, Decided
+from sandbox.egress.stages import Begun, Bound, BrokerReply, Decided
 from sandbox.records import CallRecord, Limits, cut
 
 if TYPE_CHECKING:

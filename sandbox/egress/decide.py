@@ -18,11 +18,11 @@ from urllib.parse import parse_qsl, unquote
 
 from sandbox.body_store import MEMORY_LIMIT
 from sandbox.egress import Writes
-from sandbox.egress.answer import BrokerReply, to_saved
+from sandbox.egress.answer import to_saved
 from sandbox.egress.bind import idempotency_header
 from sandbox.egress.egress_rules import CallTarget
 from sandbox.egress.record import CallContext
-from sandbox.egress.stages import FORM, Bound, Decided, PlannedRequest, QueryPairs, header
+from sandbox.egress.stages import FORM, Bound, BrokerReply, Decided, PlannedRequest, QueryPairs, header
 from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import CallRecord, cut_arguments, nested, size_of
 

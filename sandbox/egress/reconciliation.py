@@ -11,9 +11,9 @@ from typing import Literal
 from protocols.json_path import Step
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT
-from sandbox.egress.answer import BrokerReply, cleaned, parse_body
+from sandbox.egress.answer import cleaned, parse_body
 from sandbox.egress.send import Sender
-from sandbox.egress.stages import Bound, LimitExceeded, NoAnswerError, TooLargeError, header
+from sandbox.egress.stages import Bound, BrokerReply, LimitExceeded, NoAnswerError, TooLargeError, header
 from sandbox.egress.write_plan import leaves_of
 
 __all__ = ["UNKNOWN", "outcome_of_write"]

@@ -128,6 +128,10 @@ class Redaction:
         """A text without a secret."""
         return redact(text, self.credentials) if self.credentials else text
 
+    def sent_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers of a planned request without a secret in their values."""
+        return dict(zip(headers, self.texts(list(headers.values())), strict=True))
+
     def texts(self, texts: Sequence[str]) -> list[str]:
         """Texts without a secret; they are looked through together, and one by one only where there is one."""
         together = "\n".join(texts)

@@ -11,12 +11,12 @@ from protocols.model import Protocol, Tool
 from protocols.simulator import Simulator
 from protocols.simulator.demand import Demand
 from protocols.simulator.http.messages import LENIENT
-from sandbox.egress.answer import BrokerReply, answer
+from sandbox.egress.answer import answer
 from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.record import CallContext, CallRecorder, Redaction
 from sandbox.egress.send import Sender
 from sandbox.egress.signing import Signer
-from sandbox.egress.stages import Bound
+from sandbox.egress.stages import Bound, BrokerReply
 
 __all__ = ["SimulatedWrites", "prepare_simulation"]
 

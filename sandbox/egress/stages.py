@@ -1,4 +1,4 @@
-"""The four stages of a call, each a frozen record: `Bound -> Decided -> Sent -> CallRecord`.
+"""The four stages of a call, each a frozen record: `Bound -> Decided -> Sent -> CallRecord`, and the reply to it.
 
 A step takes one stage and gives the next. What a record will say of a call that is under way is a `CallRecord`, too:
 the draft that the recorder holds (see sandbox.egress.record).
@@ -11,20 +11,34 @@ import email.utils
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from protocols.errors import LimitReached
+from protocols.errors import LimitReached, ToolError
+from protocols.functions import CLASS, plain
 from protocols.model import READS, Parameter
-from sandbox.body_forms import text_encoding
+from sandbox.body_forms import read_body, text_encoding
+from sandbox.body_store import LargeBody
 from sandbox.egress.egress_rules import CallTarget
+from sandbox.records import CallRecord
 
 if TYPE_CHECKING:
     from sandbox.journal.journal import Entry
 
-__all__ = ["BUSY", "FORM", "OVER", "REDIRECTS", "TOO_MANY", "Begun", "Bound", "Decided", "FunctionResult", "Hop"]
-__all__ += ["LimitExceeded", "NoAnswerError", "PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError"]
+__all__ = [
+    "BUSY",
+    "FORM",
+    "OVER",
+    "REDIRECTS",
+    "TOO_MANY",
+    "Begun",
+    "Bound",
+    "BrokerReply",
+    "Decided",
+    "FunctionResult",
+]
+__all__ += ["Hop", "LimitExceeded", "NoAnswerError", "PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError"]
 __all__ += ["TransportReply", "charset_of", "header", "join_url"]
 
 FORM = "application/x-www-form-urlencoded"
@@ -254,3 +268,42 @@ class Sent:
     stopped: str | None = None
     hops: tuple[Hop, ...] = ()
     set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReply:
+    """The outcome of one call, without a secret.
+
+    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
+    in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
+    message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
+    was redirected to; `hops` are the redirects that were followed. `form` are the forms that the body may have (see
+    sandbox.body_forms), `result_headers` the headers that the result of a function has, None for none. `set_cookies`
+    has the URLs of the API that set cookies, with their `Set-Cookie` lines.
+    """
+
+    record: CallRecord
+    url: str = ""
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | LargeBody = b""
+    encoding: str | None = None
+    form: str = "none"
+    result_headers: Mapping[str, str] | None = None
+    hops: tuple[Hop, ...] = ()
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    failure: str | None = None
+    problem: str | None = None
+    raised: tuple[str, ...] = ()
+
+    def value(self) -> object:
+        """The result of a tool: parsed JSON, text, bytes, None for an empty body. Raises: ToolError."""
+        if self.problem is not None:
+            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
+        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
+        value, problem, _ = read_body(self.form, body, charset_of(self.headers))
+        if problem is not None:
+            raise ToolError(f"{self.record.tool}: {problem}", tool=self.record.tool, status=self.record.status)
+        return plain(value) if CLASS.encode() in body and "json" in self.form else value
