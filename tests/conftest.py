@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pytest
 from atc.engines.files import installed
 from benchmarks.tasks.download import folders
 from tests.browser import DRIVER
+from tests.json_server import listening
 from tests.pythons import interpreter
 
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
@@ -203,19 +204,8 @@ def _serving(reply: Callable[[bytes], tuple[int, str, str]]) -> Iterator[str]:
 
         do_POST = do_PUT = do_DELETE = do_GET
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as url:
+        yield url
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -18,5 +18,12 @@ def weather() -> Iterator[LocalAPI]:
 
 
 @pytest.fixture
+def towns(weather: LocalAPI) -> LocalAPI:
+    """A service that takes alerts, too."""
+    weather.answer("POST", "/alerts", {"text": "storm", "level": 2})
+    return weather
+
+
+@pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

@@ -6,19 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from atc.apps.cli import main
+from tests.atc_command import atc
 
 GOLD = {
     'When was "The Long Tide" made?': [["GET_search_film", 1]],
     'Who made "The Long Tide"?': [["GET_search_film", 1], ["GET_film_film_id_credits", 1]],
 }
-
-
-def atc(*arguments: str | Path) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
-
 from atc import Agent, Solution
-from atc.apps.cli import main
 from protocols import Protocol, load
 from sandbox import Journal
 from sandbox.egress.write_plan import WritePlan
@@ -113,8 +109,3 @@ def solved(
     model = ScriptedModel(*programs)
     with Agent(shop.protocol, model=model, writes="plan", confirm_plan=approval, **options) as agent:
         return agent.solve(QUESTION, journal=journal)
-
-
-def atc(*arguments: str | Path) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])

@@ -22,7 +22,7 @@ from protocols.calls.credentials import BearerToken
 from protocols.errors import UsageError
 from sandbox import Journal, Sandbox
 from tests.atc.exact.journal_runs import RECORD, STORM, Orders, more, runs, sent, specification
-from tests.atc.exact.planned_orders import atc
+from tests.atc_command import atc
 from tests.local_api import Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from atc.solution_file import read_solution
 from sandbox import Journal
 from sandbox.egress.write_plan import WritePlan
-from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, atc, shop_document, solved
+from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, shop_document, solved
 from tests.atc.exact.test_writes import ATC, on_terminal
+from tests.atc_command import atc
 from tests.local_api import Answer, Received
 
 

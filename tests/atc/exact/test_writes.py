@@ -20,7 +20,7 @@ from protocols import load
 from protocols.samples import sample
 from sandbox import CallRecord, Journal, Limits, Sandbox
 from tests.atc.exact.journal_runs import specification
-from tests.atc.exact.planned_orders import atc
+from tests.atc_command import atc
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 

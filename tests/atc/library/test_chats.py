@@ -23,13 +23,6 @@ FIRST = "How many people live in Oslo?"
 POST = 'Post the alert "storm" of level 2.'
 
 
-@pytest.fixture
-def towns(weather: LocalAPI) -> LocalAPI:
-    """A service that takes alerts, too."""
-    weather.answer("POST", "/alerts", {"text": "storm", "level": 2})
-    return weather
-
-
 def sent(api: LocalAPI) -> list[str]:
     """What has arrived at the service, in order."""
     return [f"{request.method} {request.path.removeprefix('/v1')}" for request in api.requests]

@@ -42,13 +42,6 @@ models:
 
 
 @pytest.fixture
-def towns(weather: LocalAPI) -> LocalAPI:
-    """A service that takes alerts, too."""
-    weather.answer("POST", "/alerts", {"text": "storm", "level": 2})
-    return weather
-
-
-@pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatEndpoint]:
     monkeypatch.chdir(tmp_path)
     with serve() as endpoint:

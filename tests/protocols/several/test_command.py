@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from atc.apps.cli import main
+from tests.atc_command import atc
 from tests.protocols.several.apis import CRM, SHOP, document
 from tests.protocols.several.conftest import CRM_TOKEN, SHOP_TOKEN, TwoAPIs
 from tests.protocols.several.token_server import CLIENT_SECRET, token_server
@@ -19,11 +18,6 @@ PROGRAM = (
     "order = shop__GET_orders()[0]\nprint(crm__GET_customers_customer_id(customer_id=order['customer_id'])['name'])"
 )
 AUTH = ("--auth", "shop=bearer:env:SHOP_TOKEN", "--auth", "crm=token:env:CRM_TOKEN")
-
-
-def atc(*arguments: str | Path) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from atc.apps.cli import main
 from atc.assist.check import check
 from atc.assist.check.type_checker import available
 from benchmarks.tasks.datasets import open_dataset
@@ -18,6 +16,7 @@ from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from tests.atc.assist.check.programs import HERE, checked, protocols
+from tests.atc_command import atc
 
 KINDS = ("unknown-tool", "arguments", "wrong-type", "unknown-key", "possibly-unbound")
 
@@ -209,10 +208,6 @@ def test_what_an_interactive_python_has_a_program_has_not() -> None:
 def test_a_syntax_error_has_its_place() -> None:
     (diagnostic,) = checked("films = GET_films(\nprint(films)\n", "cinema")
     assert (diagnostic.rule, diagnostic.line) == ("syntax", 1)
-
-
-def atc(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:

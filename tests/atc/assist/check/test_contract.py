@@ -7,16 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.apps.cli import main
 from atc.assist.check import check
 from protocols import load
 from protocols.contracts.contract import Contract, infer_schema
 from protocols.contracts.store import ContractStore, ObservedEdge, contract_drift
 from protocols.errors import UsageError
 from protocols.samples import sample
+from tests.atc_command import atc
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -169,10 +168,6 @@ def test_a_program_is_checked_by_what_was_seen(tmp_path: Path) -> None:
     refused = atc("check", program, "--api", spec)
     assert (refused.exit_code, refused.stdout.partition(": ")[0]) == (1, f"{program}:1:1")
     assert "refused: line 1: `import subprocess`" in refused.stdout
-
-
-def atc(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_the_command_shows_what_was_seen(tmp_path: Path) -> None:
