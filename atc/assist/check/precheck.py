@@ -69,12 +69,8 @@ class Precheck:
         """False for what was told; that a program would write to what somebody made up is told each time."""
         return diagnostic.message not in self._reported or self._is_harmful(diagnostic)
 
-    def fixed(self, program: str, diagnostics: Sequence[Diagnostic] = ()) -> str | None:
-        """A program with all of its mistakes fixed, also those that show only then; None where that needs the model.
-
-        Args:
-            diagnostics: Those of the program, if they are not to be asked for again.
-        """
+    def fixed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+        """A program with all of its mistakes fixed, also those that show only then; None where that needs the model."""
         for _ in range(_MAX_ROUNDS):
             diagnostics = diagnostics or self.diagnose(program)
             if not diagnostics:

@@ -29,7 +29,7 @@ _RULES = (
 """Most telling first: a wrong call explains wrong words."""
 
 
-def readings(program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
+def readings(program: str, run: Run, question: Question, graph: ProtocolGraph) -> tuple[Finding, ...]:
     """List what a question asks for and an answer does not give, the most telling first, one of each kind.
 
     Args:

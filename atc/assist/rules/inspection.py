@@ -23,19 +23,9 @@ _MAX_NAME_WORDS = 7
 
 
 class Inspection(TracedRun):
-    """A run that ended well, with the properties that the rules read.
+    """A run that ended well, with the properties that the rules read."""
 
-    Args:
-        graph: The protocol's graph; without it, rules that need the tools find nothing.
-    """
-
-    def __init__(
-        self,
-        program: str,
-        run: Run,
-        question: Question,
-        graph: ProtocolGraph | None = None,
-    ) -> None:
+    def __init__(self, program: str, run: Run, question: Question, graph: ProtocolGraph) -> None:
         super().__init__(program, run, graph)
         self.question = question
 
