@@ -153,16 +153,16 @@ def test_a_changed_document_takes_the_place_of_its_earlier_state(
         apis = [document.api for document in ToolIndex(index).documents]
         assert (len(apis), apis[films:]) == (films + len(names), [f"GET_{name}" for name in names])
 
-    for folder, name in (("a", "alpha"), ("b", "beta"), ("a", "gamma")):
+    for folder, name in (("a", "alpha"), ("b", "beta"), ("a", "gamma_2")):
         file = tmp_path / folder / "tools.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f'def {name}() -> int:\n    """Count."""\n    return 1\n', "utf-8")
         monkeypatch.chdir(file.parent)
-        if name == "gamma":  # this process has loaded the file
+        if name == "gamma_2":  # this process has loaded the file
             assert start("retrieve", "build", "functions:tools.py", "--out", index).wait() == 0
         else:
             assert run("build", "functions:tools.py", "--out", index).exit_code == 0
-    assert [document.api for document in ToolIndex(index).documents][-2:] == ["beta", "gamma"]
+    assert [document.api for document in ToolIndex(index).documents][-2:] == ["beta", "gamma_2"]
 
     digest = ToolIndex(index).digest
     ports.rename(tmp_path / "harbour.json")
