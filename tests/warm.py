@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +32,6 @@ def warm_commands() -> Path:
     command = [sys.executable, str(ROOT / "tests" / "warm_server.py"), address]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     server = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes)  # type: ignore[call-overload]
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     assert server.stdout.readline() == b"ready\n"
     python = getattr(sys, "_base_executable", sys.executable)  # without the packages, and so sooner
     for name in ("atc", "python"):

@@ -15,6 +15,7 @@ import json
 import os
 import runpy
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -70,7 +71,7 @@ def run() -> None:
 
 
 def main() -> None:
-    """Wait for commands until the standard input ends."""
+    """Wait for commands until the standard input ends, and remove the folder of the socket then."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for name in LOADED.split():
         importlib.import_module(name)
@@ -85,6 +86,7 @@ def main() -> None:
                 break
             connection.close()
         else:
+            shutil.rmtree(Path(sys.argv[1]).parent)
             return
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if command := os.fork():
