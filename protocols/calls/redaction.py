@@ -49,6 +49,8 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     of bytes. A password under four characters is not redacted alone: it occurs in ordinary text.
     """
     chosen = _revealed(credentials)
+    if not chosen:
+        return text
     data = text.encode("utf-8", "surrogatepass")
     return _pattern_for(chosen, data).sub(_masked, data).decode("utf-8", "surrogatepass")
 
@@ -123,12 +125,13 @@ def _forms(secrets: _Secrets) -> tuple[_SecretForm, ...]:
         for text, padding in _usual_texts(secret):
             markers = (_marker(text), _marker(text, _SWALLOWED))
             for code in _ENCODINGS:
-                wide, encoded = 0 in text.encode(code, "ignore"), (marker.encode(code) for marker in markers)
+                wide = 0 in text.replace("\0", "").encode(code, "ignore")
+                encoded = (marker.encode(code) for marker in markers)
                 forms.append(_SecretForm(text, padding, code, code == "utf-8", wide, *encoded))
         for text in _rare_texts(secret):
             marker = text if re.fullmatch(r"[\d, ]+", text) else _marker(text)
             forms.append(_SecretForm(text, 0, "utf-8", False, False, marker.encode(), b""))
-    return tuple(forms)
+    return tuple(dict.fromkeys(forms))
 
 
 def _marker(text: str, dropped: int = 0) -> str:

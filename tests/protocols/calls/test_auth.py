@@ -156,6 +156,7 @@ def header(value: str) -> APIKey:
         (header("deadbeef01AB"), "DEADBEEF01AB deadbeef01ab", "[secret] [secret]"),
         (BearerToken("41bcdefgh"), "key=41bcdef%67h =41bcdefgh", "key=[secret] =[secret]"),
         (BearerToken("x0041bcdefgh"), "&#x0041bcdef%67h &#%780041bcdefgh", "&#[secret] &#[secret]"),
+        (BearerToken("Ab\0cdefg"), "key Ab%00cdefg", "key [secret]"),
         (header("pässwörd"), "key pässwörd".encode().decode("latin-1"), "key [secret]"),
         (header("pässwörd"), "key pässwörd".encode().decode("cp1252"), "key [secret]"),
     ],
