@@ -12,7 +12,7 @@ arguments of six documents that nobody had read, 142 of 152 are (`python -m benc
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
@@ -146,7 +146,7 @@ def _of_noun(graph: ProtocolGraph, tool: Tool, parameter: Parameter) -> Iterator
         return
     own_lists = _lists_of_own_path(graph, tool, parameter)
     for entry in own_lists or ():
-        yield from _fields(graph, [entry], parameter, phrase or _parts(_collection(entry.form)[-1]))
+        yield from _fields(graph, [entry], parameter, phrase or _parts("".join(_collection(entry.form)[-1:])))
     is_added = own_lists == [] and tool.writes and "{}" in _form(tool.path)  # to another object, and listed elsewhere
     if own_lists is not None and phrase and not is_added:
         return
@@ -194,37 +194,41 @@ def _elsewhere(graph: ProtocolGraph, tool: Tool, parameter: Parameter, phrase: _
     own, collections = _form(tool.path), _collections(graph)
     head = _head(tool.path, parameter) if parameter.location == "path" else ()
     around = {*head[:-1]} - {"{}"}
-    entries: list[tuple[tuple[int, ...], _Listing, ProvidedField | None]] = []
-    for entry in _listings(graph):
-        if not (match := _match(entry, phrase)) or entry.tool.name == tool.name or (head and _lists_at(entry, head)):
-            continue
-        is_arbitrary = entry.inside and 0 not in entry.path[:-1] and not _required(entry.tool)
-        is_circle = any(p.location == "path" and _phrase(p)[-1:] == phrase[-1:] for p in entry.tool.parameters)
-        if is_arbitrary or is_circle:
-            continue
-        common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(entry.form, own, strict=False))])
-        is_whole = entry.form in collections or "search" in words(entry.tool.path) or _parts(entry.form[-1]) == phrase
-        order = (
-            -match,
-            entry.inside,
-            bool(around) and around.isdisjoint(entry.form),
-            entry.form[common:].count("{}"),  # identifiers that the caller of the tool may not have
-            is_own(entry.tool) != (tool.writes and parameter.location == "path"),
-            not is_whole,
-            len(entry.form),
-            -len({*entry.form} & {*own}),
-            _parts(entry.form[-1]) != phrase,
-        )
-        entries.append((order, entry, next(_fields(graph, [entry], parameter, phrase[2 - match :]), None)))
+    entries: list[tuple[tuple[int, ...], _Listing]] = []
+    for named in (phrase, phrase[1:]):  # `parent_film` may be a film
+        for entry in _by_name(graph).get("".join(named), ()):
+            if entry.tool.name == tool.name or (head and _lists_at(entry, head)):
+                continue
+            is_arbitrary = entry.inside and 0 not in entry.path[:-1] and not _required(entry.tool)
+            is_circle = any(p.location == "path" and _phrase(p)[-1:] == phrase[-1:] for p in entry.tool.parameters)
+            if is_arbitrary or is_circle:
+                continue
+            common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(entry.form, own, strict=False))])
+            is_named = _parts(entry.form[-1]) == phrase
+            order = (
+                entry.inside,
+                bool(around) and around.isdisjoint(entry.form),
+                entry.form[common:].count("{}"),  # identifiers that the caller of the tool may not have
+                is_own(entry.tool) != (tool.writes and parameter.location == "path"),
+                not (entry.form in collections or "search" in words(entry.tool.path) or is_named),
+                len(entry.form),
+                -len({*entry.form} & {*own}),
+                not is_named,
+            )
+            entries.append((order, entry))
+        if entries:
+            break
+    else:
+        return None
     entries.sort(key=lambda item: item[0])
-    best = next((item for item in entries if item[2] is not None), None)
-    if best is None or best[0][0] > entries[0][0][0]:
-        return [] if entries else None
+    fields = ((order, entry, f) for order, entry in entries for f in _fields(graph, [entry], parameter, named))
+    best = next(fields, None)
+    if best is None or (_lists_at(best[1], own) and _is_new(graph, tool, parameter)):
+        return []
     own_collection = _collection(best[1].form)
-    equal = [_collection(entry.form) for order, entry, _ in entries if order == best[0]]
+    equal = [_collection(entry.form) for order, entry in entries if order == best[0]]
     is_sure = all(len({collection, own_collection} & collections) < 2 for collection in equal)  # not two collections
-    is_new = _lists_at(best[1], own) and _is_new(graph, tool, parameter)
-    return [best[2]] if best[2] is not None and is_sure and not is_new else []
+    return [best[2]] if is_sure else []
 
 
 def _keys(entry: _Listing) -> tuple[str, ...]:
@@ -233,12 +237,10 @@ def _keys(entry: _Listing) -> tuple[str, ...]:
 
 def _selects(entry: _Listing, phrase: _Words) -> bool:
     """True if an operation takes the identifier of what is looked for: `/films/related?filmId=7`."""
-    others = [
-        _phrase(other)
+    return not _is_plural("".join(entry.form[-1:])) and any(
+        other.location == "query" and _kind(other.name) and other.name[-1] != "s" and _phrase(other) == phrase
         for other in entry.tool.arguments
-        if other.location == "query" and _kind(other.name) and other.name[-1] != "s"
-    ]
-    return not _is_plural("".join(entry.form[-1:])) and phrase in others
+    )
 
 
 def _required(tool: Tool) -> list[Parameter]:
@@ -257,6 +259,7 @@ def _match(entry: _Listing, phrase: _Words) -> int:
     return next((2 - start for start in (0, 1) if "".join(phrase[start:]) in entry.names), 0)
 
 
+@lru_cache(maxsize=16)
 def _listings_at(graph: ProtocolGraph, form: _Form, phrase: _Words) -> list[_Listing]:
     """The lists that the operations at a path are about, those named by a phrase first."""
     entries = [entry for entry in _listings(graph) if not entry.inside and _lists_at(entry, form)]
@@ -309,6 +312,16 @@ def _listings(graph: ProtocolGraph) -> tuple[_Listing, ...]:
         if not outer:
             listings.append(_Listing(tool, (), tool.response_schema, (), form, 0))
     return tuple(listings)
+
+
+@lru_cache(maxsize=16)
+def _by_name(graph: ProtocolGraph) -> Mapping[str, Sequence[_Listing]]:
+    """All lists by what their objects are called."""
+    by_name: dict[str, list[_Listing]] = {}
+    for entry in _listings(graph):
+        for name in entry.names:
+            by_name.setdefault(name, []).append(entry)
+    return by_name
 
 
 def _types(graph: ProtocolGraph, items: Schema) -> set[str]:
@@ -370,7 +383,7 @@ def _field(
     inner = properties_of(properties.get(owner, {}), graph.protocol)
     if kind is not None:
         qualifier = "".join(part for part in _parts(parameter.name)[:-1] if part not in phrase)
-        is_own = bool(qualifier) and qualifier not in _names(graph)
+        is_own = bool(qualifier) and qualifier not in _by_name(graph)
         keys = (qualifier * is_own + kind, kind, whole, f"{noun}{kind}")
         key = next((by_words[key] for key in keys if key in by_words), None)
         nested = next((name for name in inner if _parts(name) == (kind,)), None)
@@ -406,15 +419,10 @@ def _text(parameter: Parameter) -> str:
     return _LINK.sub("", f"{parameter.description} {parameter.schema.get('description', '')}".lower())
 
 
+@lru_cache(maxsize=8192)
 def _parts(name: str) -> _Words:
-    """The words of a name in the singular, up to an `or`: those of `film_id` for `film_id_or_name`."""
+    """The words of a name in the singular."""
     return tuple(singular(part) for part in words(name))
-
-
-@lru_cache(maxsize=16)
-def _names(graph: ProtocolGraph) -> frozenset[str]:
-    """What the objects of all lists are called."""
-    return frozenset(name for entry in _listings(graph) for name in entry.names)
 
 
 def _is_qualified(form: _Form) -> bool:
@@ -427,6 +435,7 @@ def _is_plural(segment: str) -> bool:
     return _parts(segment) != tuple(words(segment))
 
 
+@lru_cache(maxsize=8192)
 def _kind(name: str) -> str | None:
     """The identifier word at the end of a name; None without one."""
     return next((part for part in _parts(name)[-1:] if part in _IDENTIFIERS), None)

@@ -83,6 +83,8 @@ PATHS: dict[str, Any] = {
     "post /loans?book_id": None,
     "get /guests": things("id", "external_id"),
     "get /guests/{external_guest_id}/bill": one(total=TEXT),
+    "get /list": things("id"),
+    "delete /list?id": None,
     "get /recipes": things("id"),
     "get /recipes/{kitchen}/{recipe_id}": one(id=TEXT),
 }
@@ -131,6 +133,7 @@ def graph() -> ProtocolGraph:
         ("GET_tickets_ticket_id", "ticket_id", 'POST_tickets_search()["tickets"][0]["id"]'),
         ("GET_series_series_id", "series_id", 'GET_search_series()["results"][0]["id"]'),
         ("GET_meals_meal_id", "meal_id", 'GET_meals_thoroughSearch()["results"][0]["id"]'),
+        ("DELETE_list", "id", 'GET_list()["data"][0]["id"]'),  # of no collection
         ("POST_tides", "town_id", 'GET_find_towns()[0]["town_id"]'),
         # A list in the object around it.
         (
