@@ -206,7 +206,7 @@ class OpenVINOModel(ModelBase):
             thread.start()
             finished.wait()
         finally:
-            if not finished.is_set():  # Ctrl-C
+            if thread.ident is not None and not finished.is_set():  # Ctrl-C, and the thread could be started
                 cancelled.set()
                 self._writing = finished
                 stop_in_background(lambda: atexit.unregister(cancel), finished.wait)

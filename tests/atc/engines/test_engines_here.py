@@ -236,6 +236,20 @@ def test_the_number_of_threads_can_be_set(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.model
 @pytest.mark.openvino
+def test_a_question_is_answered_after_one_that_got_no_thread(openvino: OpenVINOModel) -> None:
+    """As where the limit of processes is reached."""
+    size = threading.stack_size(1 << 46)  # more than there is
+    try:
+        with pytest.raises(RuntimeError, match="start new thread"):
+            openvino.complete(QUESTION, max_tokens=2)
+    finally:
+        threading.stack_size(size)
+
+    assert openvino.complete(QUESTION, max_tokens=2).text
+
+
+@pytest.mark.model
+@pytest.mark.openvino
 def test_copies_without_end_are_ended(openvino: OpenVINOModel) -> None:
     """The answer is what came before them and one of them."""
     copies = "```python\n" + 'print("All of the films of this year are shown here.")\n' * 6
