@@ -170,7 +170,7 @@ class OpenVINOModel(ModelBase):
         """
         from openvino_genai import StreamingStatus
 
-        cancelled, replies, failures = self._cancelled, [], []
+        cancelled, replies, failures, interruptions = self._cancelled, [], [], []
         # `is_alive` would not do: in Python 3.11 a thread whose `join` was interrupted counts as ended.
         finished = threading.Event()
         config, stop, report = settings(request), request.stop, request.on_progress or (lambda progress: None)
@@ -181,9 +181,12 @@ class OpenVINOModel(ModelBase):
         def on_text(piece: str) -> Any:
             nonlocal written, copies
             written += piece
-            report(Progress(length, length, written))
+            try:
+                report(Progress(length, length, written))
+            except BaseException as error:  # OpenVINO would print it, and call the answer a whole one
+                interruptions.append(error)
             copies = copies or repetition_start(written)  # it is told the rest of what was made in one go, too
-            if cancelled.is_set():
+            if cancelled.is_set() or interruptions:
                 return StreamingStatus.CANCEL
             ended = copies is not None or any(sequence in written for sequence in stop)
             return StreamingStatus.STOP if ended else StreamingStatus.RUNNING
@@ -214,6 +217,8 @@ class OpenVINOModel(ModelBase):
                 atexit.unregister(cancel)
         if cancelled.is_set():
             raise ModelError("the local engine was stopped while it answered")
+        if interruptions:
+            raise interruptions[0]
         if failures:
             raise ModelError(f"{self.name} could not answer: {_first_line(failures[0])}") from failures[0]
         return replies[0], copies

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from atc.diagnosis.provenance import TracedRun, failed, lists_in, orders
 from atc.doors import doors, load
@@ -23,9 +22,6 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import subscripts
 from protocols.text.words import NAMES, selects_page, words
 from sandbox.records import CallRecord, Run
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["facts", "first_page", "unread_lists"]
 

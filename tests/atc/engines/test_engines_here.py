@@ -209,7 +209,7 @@ def test_ctrl_c_while_the_local_model_reads_ends_within_a_second(films: Path, tm
 
 
 @pytest.mark.model
-def test_the_local_model_answers_after_an_interrupted_question(local: LocalEngine) -> None:
+def test_an_engine_answers_after_an_interrupted_question(model: Engine) -> None:
     """Who interrupts a question in a session of Python can ask the next one, and is not kept waiting by `close`."""
 
     def interrupt(progress: Progress) -> None:
@@ -218,10 +218,10 @@ def test_the_local_model_answers_after_an_interrupted_question(local: LocalEngin
 
     text = " ".join(f"The {number}. house is red." for number in range(36))
     with pytest.raises(KeyboardInterrupt):
-        answer(local, ModelRequest([Message("user", text)], max_tokens=8, on_progress=interrupt))
-    local.close()
+        answer(model, ModelRequest([Message("user", text)], max_tokens=8, on_progress=interrupt))
+    model.close()
 
-    assert local.complete(QUESTION, max_tokens=3).usage.completion_tokens == 3
+    assert model.complete(QUESTION, max_tokens=3).usage.completion_tokens == 3
 
 
 def test_the_number_of_threads_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
