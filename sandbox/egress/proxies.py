@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from requests.utils import get_environ_proxies, select_proxy
-
 from protocols.calls.credentials import BasicLogin, Credential
 from sandbox.egress.network import PROXY_VARIABLES, address_of, names_proxy, names_this_machine, proxy_variable
 
@@ -49,6 +47,8 @@ def proxy_for(url: str) -> ProxyRoute | None:
     address = address_of(host.rstrip("."))
     if names_this_machine(host.rstrip(".").lower()) or (address is not None and address.is_loopback):
         return None  # a service on this machine, a simulated one least of all
+    from requests.utils import get_environ_proxies, select_proxy
+
     text = select_proxy(url, get_environ_proxies(url))
     if not text:
         return None
