@@ -8,8 +8,9 @@ import inspect
 import sys
 import traceback
 from enum import Enum
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from protocols.errors import UsageError
 from protocols.functions.prints import stdout_to_stderr
@@ -72,13 +73,20 @@ def _is_own(name: str, member: object, module: ModuleType) -> bool:
     return inspect.isfunction(function) and not name.startswith("_") and function.__module__ == module.__name__
 
 
+class _FromText(SourceFileLoader):
+    """Runs the text of a file: the bytecode kept for it may be of one that was as long within the same second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _run(path: Path) -> ModuleType:
     """The module of a file, run once in a process. Raises: UsageError: It fails."""
     resolved = path.resolve()
     name = f"{path.stem}_{hashlib.sha256(str(resolved).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, resolved)
+    spec = importlib.util.spec_from_file_location(name, resolved, loader=_FromText(name, str(resolved)))
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: it cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
