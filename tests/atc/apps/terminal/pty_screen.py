@@ -55,10 +55,11 @@ class PtyScreen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._replies.close()
         os.close(self._terminal)
-        with suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
+        if not select.select([self._replies], [], [], 0)[0]:  # else it has ended, and its number may be another's
+            with suppress(ProcessLookupError):
+                os.kill(self._process, signal.SIGKILL)
+        self._replies.close()
 
     @property
     def lines(self) -> list[str]:
