@@ -82,6 +82,11 @@ class ResponseShape:
         return [value for value in self.examples if isinstance(value, dict)]
 
     @cached_property
+    def filled_examples(self) -> list[object]:
+        """The examples but null and empty texts; read it once all examples are collected."""
+        return [value for value in self.examples if value not in (None, "")]
+
+    @cached_property
     def expected(self) -> frozenset[str]:
         """The keys that an example has."""
         return frozenset(key for body in self.example_objects for key in body if key)

@@ -266,9 +266,7 @@ class DemandedEntities:
         if (avoided or flags & {"true"}) and shape is not None and not (shape.properties or shape.is_array):
             for attempt in range(12):
                 rng = self._world.rng(entity, "avoiding", path, attempt)
-                value = make_value(
-                    last, shape, [v for v in shape.examples if v not in (None, "")], rng, self._world.now
-                )
+                value = make_value(last, shape, shape.filled_examples, rng, self._world.now)
                 if value not in avoided and value not in (None, ""):
                     return value
         return _NONE

@@ -51,6 +51,7 @@ class FieldValues:
         self._relations = relations
         self._schema = world.schema
         self._now = world.now
+        self._undocumented: dict[str, FieldInfo] = {}  # a pool of values must live as long as what is cached of it
         self._ordinals = {kind.ordinal for kind in self._schema.entity_types.values()}
         self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
@@ -150,7 +151,7 @@ class FieldValues:
         info = kind.all_fields.get(name)
         last = name.rpartition(".")[2]
         if info is None or not info.filled:
-            return self._schema.fields.get(last) or info or FieldInfo(last)
+            return self._schema.fields.get(last) or info or self._undocumented.setdefault(last, FieldInfo(last))
         return info
 
     def _compute(self, entity: Entity, name: str, shape: ResponseShape | None) -> object:
