@@ -94,8 +94,8 @@ def limit_text(limit: str, limits: Limits, calls: Sequence[CallRecord]) -> str:
 def longer_call_option(limits: Limits) -> str:
     """The option that gives a call more time: of a program whose time was given, only that time does."""
     usual = Limits().wall
-    given = limits.wall not in (usual, usual + (limits.request_timeout or 0.0))
-    return "--wall" if given and limits.call_seconds >= limits.wall else "--call-timeout"
+    has_own_wall = limits.wall not in (usual, usual + (limits.request_timeout or 0.0))
+    return "--wall" if has_own_wall and limits.call_seconds >= limits.wall else "--call-timeout"
 
 
 def _unanswered(limits: Limits, calls: Sequence[CallRecord]) -> str:

@@ -217,10 +217,10 @@ class Endpoint(ModelBase):
         except (BrokenStreamError, TimeoutError, ValueError, openai.OpenAIError, transport.HTTPError) as error:
             from atc.models.endpoint_errors import AskedEndpoint, model_error
 
-            asked = AskedEndpoint(
+            endpoint = AskedEndpoint(
                 self._endpoint(), self.name, self._model, self._setting, self._secret, self._key, self._silence, RETRIES
             )
-            raise model_error(error, asked) from None
+            raise model_error(error, endpoint) from None
 
 
 def _transport() -> Any:

@@ -34,8 +34,8 @@ class ProxyRoute:
 
     def problem(self, what: str) -> str:
         """What is wrong, with the place and the remedy."""
-        place = f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
-        return f"the proxy {place} {what}; correct {self.variable}, or name {self.target} in NO_PROXY"
+        address = f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"the proxy {address} {what}; correct {self.variable}, or name {self.target} in NO_PROXY"
 
 
 def proxy_for(url: str) -> ProxyRoute | None:
