@@ -14,6 +14,8 @@ from functools import cached_property
 
 from atc.assist.language import intent
 from atc.assist.language.word_lists import QUESTIONS, comparison_phrases
+from atc.diagnosis.provenance import question_says
+from atc.query import Query
 from protocols.text.entities import NamedEntity, read_entities
 from protocols.text.words import fold, singular, stem, words
 
@@ -141,8 +143,7 @@ class Question:
 
     def says(self, value: object) -> bool:
         """True if it holds the text of a value, in any case, or what came before it does."""
-        text = str(value).casefold()
-        return text in self.text.casefold() or (bool(self.context) and text in self.context.casefold())
+        return question_says(Query(self.text, self.context), value)
 
     @cached_property
     def is_information_request(self) -> bool:
