@@ -218,9 +218,10 @@ class OpenVINOModel(ModelBase):
         if cancelled.is_set():
             raise ModelError("the local engine was stopped while it answered")
         if interruptions:
-            raise interruptions[0]
+            raise interruptions.pop()  # kept, it would hold the engine in a cycle until some fork collects it, and dies
         if failures:
-            raise ModelError(f"{self.name} could not answer: {_first_line(failures[0])}") from failures[0]
+            failure = failures.pop()
+            raise ModelError(f"{self.name} could not answer: {_first_line(failure)}") from failure
         return replies[0], copies
 
 

@@ -79,7 +79,8 @@ class PtyScreen:
         return ["".join(row[column].data for column in columns if row[column].reverse) for row in rows]
 
     def press(self, keys: str) -> None:
-        """Type."""
+        """Type, a moment later: whoever asks may be about to change the terminal's mode, which drops what was typed."""
+        time.sleep(0.05)
         os.write(self._terminal, keys.encode())
 
     def resize(self, columns: int, lines: int) -> None:
