@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,6 +74,9 @@ def sft(options: _TuningOptions) -> None:
         print_json(summary)
     elif is_main_process():
         click.echo("\n".join(f"{name.replace('_', ' '):<12} {_cell(value)}" for name, value in summary.items()))
+    if process_count() > 1:  # threads of the group may abort a process at its usual end, and torchrun then fails
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def _tell(message: str) -> None:

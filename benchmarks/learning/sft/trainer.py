@@ -166,7 +166,6 @@ def train(
         with room_for(out):
             trainer.save_model(str(out / ("merged" if config.method == "full" else "adapter")))
     whole = trainer.accelerator.unwrap_model(trainer.model)
-    trainer.accelerator.end_training()  # a process that leaves its group open may abort when it exits
     return TrainingOutcome(whole, steps, log.seconds, steps < plan.steps, sharded)
 
 
