@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from atc.files import append_line, make_folder, write_text
 from tests.atc_command import atc
+from tests.terminal_command import TerminalCommand
 
 ATC = str(Path(sys.executable).with_name("atc"))
 TOOLS = 'def double(number: int) -> int:\n    """Double a number."""\n    return 2 * number\n'
@@ -80,15 +80,13 @@ def test_code_that_changed_is_asked_about_again(folder: Path) -> None:
 
 def test_code_that_changes_while_it_is_asked_about_does_not_run(folder: Path) -> None:
     """The answer was for what stood there before."""
-    child = pexpect.spawn(ATC, ["run", "program.py"], encoding="utf-8", timeout=60, dimensions=(24, 300))
+    child = TerminalCommand([ATC, "run", "program.py"], columns=300)
     child.expect(r"\[y/N\]")
     (folder / "tools.py").write_text(TOOLS.replace("2 *", "3 *"))
     child.sendline("y")
     child.expect("changed just now")
-    child.expect(pexpect.EOF)
-    child.close()
 
-    assert child.exitstatus == 2
+    assert child.finish() == 2
 
 
 def test_the_script_of_a_command_is_code_too(folder: Path) -> None:
@@ -103,11 +101,10 @@ def test_the_script_of_a_command_is_code_too(folder: Path) -> None:
 
 def answered(text: str) -> str:
     """All that is shown after an answer to the question about the file."""
-    child = pexpect.spawn(ATC, ["run", "program.py"], encoding="utf-8", timeout=60, dimensions=(24, 300))
+    child = TerminalCommand([ATC, "run", "program.py"], columns=300)
     child.expect(r"\[y/N\]")
     child.sendline(text)
-    child.expect(pexpect.EOF)
-    child.close()
+    child.finish()
     return str(child.before).strip()
 
 

@@ -12,6 +12,7 @@ import pytest
 from atc.apps.cli.trust import code_of
 from tests.atc_command import ATC, atc
 from tests.security.poisoned import acts
+from tests.terminal_command import TerminalCommand
 
 MARKS = "from pathlib import Path\nPath('ran').touch()\ndef double(number: int) -> int:\n    return 2 * number\n"
 SOLVE = ("solve", "Which film?", "--api", "films.yaml", "--simulate", "--model", "replay:none")
@@ -88,11 +89,11 @@ def test_an_output_that_atc_made_is_written_again() -> None:
 
 def question(answer: str, command: str = "check") -> str:
     """All that is shown up to the end, with an answer to the question of trust if there is one."""
-    child = pexpect.spawn(ATC, [command, "program.py"], encoding="utf-8", timeout=60, dimensions=(24, 100))
+    child = TerminalCommand([ATC, command, "program.py"], lines=24)
     if child.expect([r"\[y/N\]", pexpect.EOF]) == 0:
         child.sendline(answer)
         before = str(child.before)
-        child.expect(pexpect.EOF)
+        child.finish()
         return before + str(child.before)
     return str(child.before)
 

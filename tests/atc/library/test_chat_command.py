@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pexpect
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
+from tests.terminal_command import TerminalCommand
 
 SEARCH = 'film = GET_search_film(query="The Long Tide")["results"][0]\n'
 NAME = f"```python\n{SEARCH}print(film['title'])\n```"
@@ -71,20 +69,14 @@ def test_ctrl_c_ends_a_question_and_ctrl_d_the_chat(films: Path, endpoint: Calla
     """At a terminal a question that hangs is ended by ctrl-C, and the prompt is there again."""
     endpoint(IDENTIFIER, None)
     arguments = ["chat", "--api", str(films), "--simulate", "--model", "openai:scripted"]
-    command = [sys.executable, "-c", "from atc.apps.cli import main; main()", *arguments]
-    terminal = pexpect.spawn(
-        command[0], command[1:], encoding="utf-8", timeout=30, dimensions=(40, 100), env={**os.environ, "TERM": "xterm"}
-    )
-    try:
-        terminal.expect("> $")
-        terminal.sendline('What is the id of "The Long Tide"?')
-        terminal.expect("tokens read[^>]*> $")
-        terminal.sendline("And who made it?")
-        terminal.expect("model|Model")
-        terminal.sendintr()
-        terminal.expect("interrupted[^>]*> $")
-        terminal.sendeof()
-        terminal.expect(pexpect.EOF)
-    finally:
-        terminal.close()
-    assert terminal.exitstatus == 130
+    terminal = TerminalCommand(["atc", *arguments])
+    terminal.expect("> $")
+    terminal.sendline('What is the id of "The Long Tide"?')
+    terminal.expect("tokens read[^>]*> $")
+    terminal.sendline("And who made it?")
+    terminal.expect("model|Model")
+    terminal.send("\x03")
+    terminal.expect("interrupted[^>]*> $")
+    terminal.send("\x04")
+
+    assert terminal.finish() == 130

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pexpect
 import pytest
 
 from atc.apps.cli import COMMANDS, main
 from atc.apps.cli.config import SHARED
 from tests.atc_command import ATC, atc
+from tests.terminal_command import TerminalCommand
 
 PROGRAM = "print(GET_film_latest() is not None)"
 TOOLS = """
@@ -243,12 +243,11 @@ def test_agreement_at_the_terminal_is_remembered(stranger: Path) -> None:
 
 def on_terminal(answer: str) -> str:
     """`atc run program.py` on a real terminal, with an answer to its question; all that is shown."""
-    child = pexpect.spawn(ATC, ["run", "program.py"], encoding="utf-8", timeout=30, dimensions=(24, 200))
+    child = TerminalCommand([ATC, "run", "program.py"], columns=200)
     child.expect(r"\[y/N\]")
     shown = child.before + child.after
     child.sendline(answer)
-    child.expect(pexpect.EOF)
-    child.close()
+    child.finish()
     return str(shown + child.before)
 
 
