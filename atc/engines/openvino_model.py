@@ -175,7 +175,6 @@ class OpenVINOModel(ModelBase):
         finished = threading.Event()
         config, stop, report = settings(request), request.stop, request.on_progress or (lambda progress: None)
         report(Progress(0, length))
-
         written, copies = "", None
 
         def on_text(piece: str) -> Any:

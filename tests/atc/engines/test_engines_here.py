@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +224,26 @@ def test_an_engine_answers_after_an_interrupted_question(model: Engine) -> None:
     model.close()
 
     assert model.complete(QUESTION, max_tokens=3).usage.completion_tokens == 3
+
+
+@pytest.mark.model
+@pytest.mark.openvino
+def test_an_interrupted_question_leaves_no_cycle(openvino: OpenVINOModel) -> None:
+    """One would hold the engine until it is collected, perhaps by a fork, which ends by a signal then."""
+
+    def interrupt(progress: Progress) -> None:
+        if progress.text:
+            raise KeyboardInterrupt
+
+    engine = weakref.ref(openvino.load())
+    gc.disable()
+    try:
+        with suppress(KeyboardInterrupt):
+            answer(openvino, ModelRequest([Message("user", "Count to nine.")], max_tokens=8, on_progress=interrupt))
+        openvino.close()
+        assert engine() is None
+    finally:
+        gc.enable()
 
 
 def test_the_number_of_threads_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
