@@ -11,6 +11,7 @@ from atc.evidence.answers import Finding
 from atc.program.def_use import DefUse, def_use
 from atc.program.source import called_tool, nodes_of
 from protocols.json_path import Step
+from protocols.schema_fields import fields
 from sandbox.records import CallRecord
 
 __all__ = ["missed_by_spelling"]
@@ -26,15 +27,19 @@ def missed_by_spelling(traced: TracedRun) -> Finding | None:
 
 
 def _missing_field(flow: DefUse, traced: TracedRun) -> Finding | None:
-    """A field is read with a default, and no object that it is read from has the field."""
+    """A field is read with a default, and no object that it is read from has the field, nor should have.
+
+    What the document has there may be left out, such as the cursor of a last page.
+    """
     for node in nodes_of(flow.tree, ast.Call):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args):
             continue
         key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
         if not isinstance(key, str) or "/" in key:  # the path of a request
             continue
-        objects = [value for value in _values_of(node.func.value, flow, traced) if isinstance(value, dict) and value]
-        if objects and not any(key in value for value in objects):
+        holder = node.func.value
+        objects = [value for value in _values_of(holder, flow, traced) if isinstance(value, dict) and value]
+        if objects and not any(key in value for value in objects) and not _is_documented(key, holder, flow, traced):
             listed = ", ".join(list(objects[0])[:_MAX_FIELDS])
             message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {listed}"
             return Finding("EmptyForNegative", message, node.lineno)
@@ -70,6 +75,17 @@ def _values_of(node: ast.expr, flow: DefUse, traced: TracedRun) -> Iterator[obje
         for call in by_tool[called_tool(origin.call)]:
             if call.line == origin.call.lineno:
                 yield from _at(traced.response(call), origin.path)
+
+
+def _is_documented(key: str, holder: ast.expr, flow: DefUse, traced: TracedRun) -> bool:
+    """True if a reply that an object may be from has such a field there, as the document says."""
+    for origin in flow.origins(holder, lambda call: called_tool(call) in traced.tools):
+        schema = traced.tools[called_tool(origin.call)].response_schema
+        if schema is not None and traced.graph is not None:
+            path = (*origin.path, key)
+            if any(field.path == path for field in fields(schema, traced.graph.protocol)):
+                return True
+    return False
 
 
 def _at(value: object, path: tuple[Step, ...]) -> Iterator[object]:

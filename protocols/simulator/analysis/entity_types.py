@@ -30,6 +30,7 @@ __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
 _Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
 _ID_WORDS = frozenset({"id", "gid", "uuid", "guid"})
+_ERRORS = frozenset({"error", "errors"})
 _ID_FIELDS = ("id", "gid", "uuid", "guid", "_id", "uid")
 
 
@@ -144,6 +145,8 @@ class EntityTypes:
             plan.shape = (
                 copied(built_before) if built_before else build(self.protocol, response.schema, response.examples)
             )
+            if plan.shape:
+                _leave_out_errors(plan.shape, plan.tool.path)
             if plan.shape and not response.examples:
                 trees[id(response.schema)] = plan.shape
         for plan in self.plans:
@@ -193,7 +196,7 @@ class EntityTypes:
                     shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
         self._type_by_similarity(final=True)
         for path in self.singletons:
-            plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
+            plan = next(p for p in self.plans if "/" + p.tool.path.strip("/") == path and p.tool.method == "GET")
             self.singletons[path] = plan.shape.kind if plan.shape else ""
         for plan in self.plans:
             if plan.root and not plan.subject:
@@ -302,7 +305,8 @@ class EntityTypes:
         if (not shape.path or enveloped) and not item and (not plan.subject or plan.tool.writes):
             literals = [step.name for step in plan.steps[-1:] if step.role == "literal"] if enveloped else []
             segments += [kind for name in literals if (kind := find_entity_type(name, self.by_name))]
-            return next((kind.name for kind in segments if id_field_of(shape.properties, kind.aliases)), "")
+            scalars = _scalars(shape.properties)  # `device_codes` is a list, and no identifier
+            return next((kind.name for kind in segments if id_field_of(scalars, kind.aliases)), "")
         if item and not within and all(singular(label_of(key)) in GENERIC for key in shape.path):
             return next((kind.name for kind in segments if self._plausible(shape, kind)), "")
         return ""
@@ -454,6 +458,17 @@ def _descend(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | N
             if part.properties or part.options or part.item is not None:
                 for variant in part.variants():
                     yield from _descend(plan, variant, inner, False)
+
+
+def _leave_out_errors(shape: ResponseShape, path: str) -> None:
+    """Take the errors out of a reply that is a success and has other content; a list that must be there is empty."""
+    for variant in shape.variants() if not _ERRORS & set(words(path)) else ():
+        errors = [name for name in variant.properties if label_of(name) in _ERRORS]
+        for name in errors if len(errors) < len(variant.properties) else ():
+            if name not in variant.required | variant.expected:
+                del variant.properties[name]
+            elif variant.properties[name].is_array:
+                variant.properties[name].item = None
 
 
 def _bare(shape: ResponseShape) -> bool:

@@ -39,6 +39,10 @@ GENERIC = frozenset(
 )
 """Words that name no kind of thing."""
 NAMES = ("name", "title", "display_name", "displayName", "full_name", "fullName", "label", "username", "headline")
+_NAME_PARTS = (
+    (("first", "name"), ("given", "name"), ("forename",)),
+    (("last", "name"), ("family", "name"), ("surname",)),
+)
 _MOST_VALUES = 150
 _NUMBER_WORDS = ("number", "code", "sku", "reference")
 ANY = ResponseShape(("value",))
@@ -115,6 +119,24 @@ class EntityType:
     example_fields: frozenset[str] = frozenset()
     title: str = ""
     date: str = ""
+
+    def named(self, text: str) -> dict[str, object]:
+        """The fields of the entity with a name: its title, and the two parts where a name is a person's."""
+        first, _, last = text.rpartition(" ")
+        parts = zip(self._name_parts, (first, last), strict=False) if first else ()
+        return {**dict(parts), **({self.title: text} if self.title else {})}
+
+    @cached_property
+    def is_named(self) -> bool:
+        """True if its entities have names."""
+        return bool(self.title or self._name_parts)
+
+    @cached_property
+    def _name_parts(self) -> tuple[str, ...]:
+        """The fields with a person's first and last name; empty without both."""
+        spelled = {words(field): field for field in self.fields}
+        parts = [next((spelled[part] for part in alike if part in spelled), "") for alike in _NAME_PARTS]
+        return tuple(parts) if all(parts) else ()
 
     @property
     def searchable(self) -> bool:

@@ -123,8 +123,19 @@ class ListItems:
         text = frame.values.get(plan.search) if plan.search else None
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
+        if told := self._told_of_others(kind, frame):
+            return told
         entities = self._filtered(self.world.all_entities(kind), frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
+
+    def _told_of_others(self, name: str, frame: ResponseFrame) -> list[Entity]:
+        """What is told of others by their identifiers, such as the relationship to each of several accounts."""
+        kind = self.schema.entity_types[name]
+        asked = frame.values.get("id", frame.values.get("ids"))
+        if kind.addressed or not kind.id_field or not isinstance(asked, list):
+            return []
+        found = (self.world.find(name, str(value)) or self.world.adopt(kind, str(value)) for value in asked)
+        return [entity for entity in found if entity is not None]
 
     def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
         text = text.strip("\"' ")
@@ -300,17 +311,17 @@ class ListItems:
             return self._meets_pattern(entity, kind, parts, value)
         without = parts[0] in {"without", "exclude", "not"}
         core = [p for p in parts if p not in AFFIXES]
+        joined = "_".join(core)
+        if isinstance(value, list) and parts[-1] in {"id", "ids"} and (not core or singular(joined) in kind.aliases):
+            return str(self._fields.identifier(entity)) in map(str, value)
         parameter_filter = filter_of(kind, name, value)
         if not core and parameter_filter is None:
             return True
-        joined = "_".join(core)
         limits = parameter_filter is not None and parameter_filter.how != "exact"
         path = next((p for p in kind.number_fields if p.rpartition(".")[2] == name and "." in p), None)
         if path is not None:
             return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
-        if isinstance(value, list) and parts[-1] == "ids" and singular(joined) in kind.aliases:
-            return str(self._fields.identifier(entity)) in map(str, value)
         for relation in self.schema.relations_of(kind.name, many=True) if not limits else ():
             names = {relation.label, relation.target, singular(relation.label)}
             if {joined, singular(joined)} & names and (asks_members or relation.label == joined):

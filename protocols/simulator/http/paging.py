@@ -82,8 +82,8 @@ class Paginator:
                 label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
             value = schema.get("default") if sent is None else sent
             requested = number(value)
-            if label in LIMITS:
-                limit = int(requested) if requested is not None else default
+            if label in LIMITS:  # 0 and -1 are no page, but all
+                limit = default if requested is None else int(requested) if requested > 0 else max(len(edges), 1)
             elif label in OFFSETS and requested is not None:
                 offset = int(requested)
             elif sent and is_cursor(name, schema):
@@ -128,6 +128,20 @@ class Paginator:
         if part.properties and not part.kind and _about_pages(part):
             return True, self._page_object(part, frame)
         return False, None
+
+    def headers(self, frame: ResponseFrame) -> dict[str, str]:
+        """The documented headers about the page: the links of RFC 8288, and how many items there are in all."""
+        headers: dict[str, str] = {}
+        exists = {"next": frame.offset + frame.limit < frame.total, "prev": frame.offset > 0}
+        links = (f'<{self._link(frame, name == "next")}>; rel="{name}"' for name, there in exists.items() if there)
+        success = frame.plan.tool.success
+        for name in success.headers if success is not None and frame.limit else ():
+            label = label_of(name).removeprefix("x_")
+            if label == "link":
+                headers[name] = ", ".join(links)
+            elif label in _TOTALS:
+                headers[name] = str(frame.total)
+        return {name: value for name, value in headers.items() if value}
 
     def _number(self, label: str, frame: ResponseFrame) -> int | None:
         """The number of a page, of all pages or of all items that a field shows; None for other fields."""

@@ -75,6 +75,10 @@ class ResponseBodies:
             return self._entity(shape, subject, None, frame)
         return self._container(shape, subject, "", frame, top=True)
 
+    def page_headers(self, frame: ResponseFrame) -> dict[str, str]:
+        """The documented headers about the page that `root` has shown."""
+        return self._paginator.headers(frame)
+
     def _value_owner(self, frame: ResponseFrame) -> Entity:
         """The owner of a response's plain fields: the entity in the path or in the query, else a state of that
         query."""

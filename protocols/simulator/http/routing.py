@@ -85,7 +85,8 @@ class Responder:
         body_data = self._bodies.root(plan.shape, frame, created=writes)
         if self.world.demanded.active:
             self._note_shown(body_data)
-        return SimulatedReply(plan.status, body_data, plan.media_type or "application/json")
+        headers = self._bodies.page_headers(frame)
+        return SimulatedReply(plan.status, body_data, plan.media_type or "application/json", headers)
 
     def _asks_for_list(self, plan: ResponsePlan, body: Mapping[str, object]) -> bool:
         """True for a POST that is answered with a list of which it sends no item and no field."""

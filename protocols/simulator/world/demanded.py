@@ -299,6 +299,8 @@ class _DemandReader:
             outer = shape.properties.values() if not shape.kind else ()
             for part in (shape, *outer, *(inner for p in outer if not p.kind for inner in p.properties.values())):
                 names |= dict.fromkeys(part.item_types) if not shape.kind else {}
+            if shape.kind and not plan.subject:  # one is looked up: `/accounts/lookup?name=…`
+                names[shape.kind] = None
         return (self.schema.entity_types[self._typed.get((plan.tool.name, name), name)] for name in names)
 
     def _searches(self, plan: ResponsePlan) -> bool:

@@ -234,7 +234,7 @@ class World:
         if kind not in self._question_entities:
             entity_type = self.schema.entity_types[kind]
             self._question_entities[kind] = {}
-            if entity_type.title and not entity_type.local and kind not in self._edge_types:
+            if entity_type.is_named and not entity_type.local and kind not in self._edge_types:
                 for name in self.named_entities.names:
                     self._add_question_entity(entity_type, name)
             if self.identifiers and not entity_type.local and kind not in self._edge_types:
@@ -305,7 +305,7 @@ class World:
             rng = SeededRNG(self.schema.protocol.digest, self.seed, "prefixed", kind.name, name.text)
             texts += [f"{name.text} {noun}" for noun in invented_words.nouns(rng, 4)]
         for text in texts:
-            entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self.anchor)
+            entity = Entity(kind.name, ("named", text), kind.named(text), root=self.anchor)
             entity.memo["name"] = name
             question_entities[text.casefold()] = self._keyed_entities[kind.name, "named", text] = self.register(entity)
             if text is name.text and not name.prefix:
