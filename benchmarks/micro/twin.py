@@ -37,6 +37,7 @@ __all__ = ["TwinTask", "main", "read_twin_files", "rehearse"]
 
 FILE = SHIPPED / "twin" / "programs.json.gz"
 _KINDS = ("filter", "field", "page")
+_HALVES = ("read", "unread", "new", "later", "last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class TwinTask:
 
 @dataclass(frozen=True, slots=True)
 class TwinFile:
-    """The tasks over one document, which `half` of the set they are (read, unread, new, later or last), and the document's hash."""
+    """The tasks over one document, which part of the set (`_HALVES`) they are, and the document's hash."""
 
     document: str
     sha256: str
@@ -116,7 +117,7 @@ def _row(name: str, half: str, results: list[dict[str, Any]]) -> tuple[object, .
 @click.command(cls=Measurement)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=FILE)
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
-@click.option("--half", type=click.Choice(["read", "unread", "new", "later", "last"]), help="Only this half of the set.")
+@click.option("--half", type=click.Choice(_HALVES), help="Only this part of the set.")
 @click.option("--only", multiple=True, metavar="NAME", help="Only the file of this name; may be repeated.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
 @json_option("Print JSON instead of the table.")
