@@ -388,7 +388,7 @@ class Agent:
         if self.service.rehearsal is not None:
             from atc.program.demands import demands_of
 
-            self.service.rehearsal.satisfy(demands_of(program, self.protocol))
+            self.service.rehearsal.satisfy(demands_of(program, self.protocol, settings.now))
         open_sandbox = partial(
             Sandbox,
             self.protocol,

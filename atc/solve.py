@@ -224,7 +224,7 @@ class Solve:
             return
         from atc.program.demands import demands_of
 
-        demands = demands_of(program, self.knowledge.protocol)
+        demands = demands_of(program, self.knowledge.protocol, self.settings.now)
         if world is not None:
             world.satisfy(demands)
         if gate is not None:
@@ -385,7 +385,7 @@ class Solve:
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """What speaks against an answer: the facts, and what a help doubts; one of each kind."""
         doubts = self.help.doubts(program, run, self.offer.query, self.offer)
-        every = [*facts(program, run, self.knowledge.graph), *doubts]
+        every = [*facts(program, run, self.knowledge.graph, self.offer.query.text), *doubts]
         if self.service.rehearsal is not None:
             every += [
                 Finding("Unmet", f"{problem}, so that it finds none") for problem in self.service.rehearsal.unmet[:1]

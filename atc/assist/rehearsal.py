@@ -26,7 +26,7 @@ from atc.query import Query
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
-from protocols.text.words import TEXTS, singular, words
+from protocols.text.words import TEXTS, singular, stem, words
 from sandbox.records import Run
 
 __all__ = ["RehearsalHelp"]
@@ -36,6 +36,8 @@ _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _TOKEN = re.compile(r"(?<![\w@.#/-])[\w][\w.@/:-]*[\w]|\d")
 _AMOUNT = re.compile(r"(?<![\w.,@/:-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w@/:-]|[.,]\d)")
 """A number in English digits; `3,5` and `12:30` are written otherwise, and are nobody's amount."""
+_GROUPED = re.compile(r"\+?\d+(?:[ /-]\d+)+")
+"""Digits in groups, as of a telephone number, which a program may write without them."""
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), 1)}
 _MINOR = frozenset("id at on in date time is has are of the a an by to for number count total type".split())  # noqa: SIM905
@@ -100,6 +102,11 @@ class _Mentions:
         return frozenset(singular(word) for key in self.keys for word in words(key))
 
     @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of these words: a program that reads `followed_by` asks who is following."""
+        return frozenset(map(stem, self.words))
+
+    @cached_property
     def tool_text(self) -> str:
         """The names of the tools that are called, as one text."""
         return " ".join(map(_bare, self._tools))
@@ -161,7 +168,8 @@ class _Mentions:
 def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
     """The quoted texts, names of several words, addresses and codes of a question that no constant has."""
     quoted = _QUOTED.findall(question)
-    named = [name.text for name in read_entities(question).names if " " in name.text]
+    # What begins with a number is an amount: "16 GB of RAM".
+    named = [name.text for name in read_entities(question).names if " " in name.text and not name.text[0].isdigit()]
     codes = [token for token in _TOKEN.findall(question) if _is_code(token)]
     for text in dict.fromkeys((*quoted, *named, *codes)):
         parts = [_bare(part) for part in _WORD.findall(text)]
@@ -179,6 +187,7 @@ def _is_code(token: str) -> bool:
 def _missing_numbers(question: str, mentions: _Mentions) -> Iterator[str]:
     """The amounts and dates of a question that no constant has."""
     plain = _QUOTED.sub(" ", question)
+    plain = _GROUPED.sub(lambda digits: " " if _bare(digits[0]) in mentions.text else digits[0], plain)
     dated = re.compile(
         rf"\b(?:(\d{{1,2}})\.?\s+)?({'|'.join(_MONTHS)})\b(?:\s+(\d{{1,2}})\b(?!\d))?(?:,?\s*(\d{{4}}))?",
         re.IGNORECASE,
@@ -220,7 +229,7 @@ def _missing_values(
         if len(values) < 2:
             continue
         named = [value for value in values if _says(plain, value)]
-        if any(set(_value_words(value)) <= mentions.words or _bare(value) in mentions.tool_text for value in named):
+        if any({*map(stem, _value_words(v))} <= mentions.stems or _bare(v) in mentions.tool_text for v in named):
             continue
         yield from ((value, name) for value in named[:1])
 

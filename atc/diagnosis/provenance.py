@@ -142,12 +142,16 @@ class TracedRun:
 
     Args:
         graph: The protocol's graph; without it, what needs the tools is not known.
+        numbers: The numbers of the question, in digits.
     """
 
-    def __init__(self, program: str, run: Run, graph: ProtocolGraph | None = None) -> None:
+    def __init__(
+        self, program: str, run: Run, graph: ProtocolGraph | None = None, numbers: frozenset[str] = frozenset()
+    ) -> None:
         self.program = program
         self.run = run
         self.graph = graph
+        self.numbers = numbers
 
     @cached_property
     def tree(self) -> ast.Module:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from atc.diagnosis.provenance import TracedRun, failed, lists_in, orders
 from atc.doors import doors, load
@@ -36,7 +36,7 @@ _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "
 _PAGE_OBJECTS = frozenset({"metadata", "meta", "paging", "pagination", "page", "pages", "links", "page info", "cursor"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _MIN_PAGE = 20
-"""Items of a page from which a limit is no choice of the question: nobody asks for the first 20."""
+"""Items of a page from which a limit is no choice of the question: hardly anybody asks for the first 20."""
 
 
 def first_page(traced: TracedRun) -> Finding | None:
@@ -60,11 +60,7 @@ def first_page(traced: TracedRun) -> Finding | None:
 
 def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[str, ...], str]]:
     """The lists with items that the run did not read: path, and the evidence in the response."""
-    page_calls = [
-        page_call
-        for page_call in traced.good_calls
-        if page_call.tool == call.tool and _without_page(page_call.arguments) == _without_page(call.arguments)
-    ]
+    page_calls = _pages_with(call, traced)
     if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
     top = traced.response(call)
@@ -88,8 +84,16 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             continue
         if path and (extent := _describe_rest(siblings, call, longest, len(pages))):
             yield path, extent
-        elif (size := _page_size(call)) and len(items) >= size and _is_last(call, traced, siblings):
+        elif (size := _page_size(call, traced.numbers)) and len(items) >= size and _is_last(call, traced, siblings):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
+
+
+def _pages_with(call: CallRecord, traced: TracedRun) -> list[CallRecord]:
+    """The calls for all pages of the list that a call asks for, itself among them."""
+    arguments = _without_page(call.arguments)
+    return [
+        other for other in traced.good_calls if other.tool == call.tool and _without_page(other.arguments) == arguments
+    ]
 
 
 def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
@@ -126,10 +130,10 @@ def _tells_extent(key: str) -> bool:
     )
 
 
-def _page_size(call: CallRecord) -> int:
-    """The number of items that a call asks for; 0 without one, and for a few, which are all that somebody wants."""
-    sizes = [value for name, value in call.arguments.items() if "_".join(words(name)) in NAMES["limits"]]
-    return next((int(str(size)) for size in sizes if str(size).isdecimal() and int(str(size)) >= _MIN_PAGE), 0)
+def _page_size(call: CallRecord, asked: Collection[str]) -> int:
+    """The number of items that a call asks for; 0 without one, and for as many as somebody wants: a few, or so many."""
+    sizes = [str(value) for name, value in call.arguments.items() if "_".join(words(name)) in NAMES["limits"]]
+    return next((int(size) for size in sizes if size.isdecimal() and int(size) >= _MIN_PAGE and size not in asked), 0)
 
 
 def _without_page(value: object) -> object:
@@ -228,7 +232,8 @@ def _nothing_found(traced: TracedRun) -> Finding | None:
     if any(traced.value_of(source) not in (None, "", [], {}) for source in traced.data_sources):
         return None
     for call in traced.good_calls:
-        lists = [items for _, items, _ in lists_in(traced.response(call))]
+        pages = _pages_with(call, traced)  # the last of several may be empty
+        lists = [items for page in pages for _, items, _ in lists_in(traced.response(page))]
         if call.arguments and lists and not any(lists) and traced.is_behind_output(call):
             arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())[:_MAX_ARGUMENTS]
             return Finding.of_call("NothingFound", f"nothing was found by {name_of(call)}({arguments})", call)
@@ -288,14 +293,15 @@ _FACTS = (
 """Most telling first."""
 
 
-def facts(program: str, run: Run, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
+def facts(program: str, run: Run, graph: ProtocolGraph | None = None, asked: str = "") -> tuple[Finding, ...]:
     """List what the run itself shows against a printed answer, the most telling first, one of each kind.
 
     Args:
         run: A run that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
+        asked: The question, of which only the numbers are read: a page of so many items is its own choice.
     """
-    traced = TracedRun(program, run, graph)
+    traced = TracedRun(program, run, graph, frozenset(re.findall(r"\d+", asked)))
     findings: dict[str, Finding] = {}
     for fact in (*_FACTS, *(load("atc.facts", name) for name in doors("atc.facts"))):
         try:

@@ -7,6 +7,7 @@ side is taken from; the test of a branch that skips demands the opposite.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,15 +45,28 @@ _CALLABLE: dict[str, Callable[..., Any]] = {
     "float": float, "Decimal": Decimal, "set": set, "frozenset": frozenset, "list": list, "tuple": tuple,
 }  # fmt: skip
 """What an expression of constants may call; methods are those of the values."""
+_CLOCKS: dict[str, Callable[[Any, list[Any]], object]] = {
+    "now": lambda now, zones: now.astimezone(zones[0]) if zones else now.replace(tzinfo=None),
+    "utcnow": lambda now, _: now.astimezone(UTC).replace(tzinfo=None),
+    "today": lambda now, _: now.replace(tzinfo=None),
+    "date.today": lambda now, _: now.date(),
+}
+_SPELLED = re.compile(r"^(datetime\.)+")
+"""What the clock shows, without the module and the class `datetime`."""
 _METHODS = frozenset({
     "timestamp", "isoformat", "date", "strftime", "lower", "upper", "strip", "replace", "astimezone", "split", "title",
 })  # fmt: skip
 
 
-def demands_of(program: str, tools: Container[str]) -> tuple[Demand, ...]:
-    """The demands of a program, each once; none for invalid Python. `tools` are the names that it may call."""
+def demands_of(program: str, tools: Container[str], now: datetime | None = None) -> tuple[Demand, ...]:
+    """The demands of a program, each once; none for invalid Python.
+
+    Args:
+        tools: The names that it may call.
+        now: What its clock shows, if that is known before it runs.
+    """
     flow = def_use(program)
-    return tuple(dict.fromkeys(_Reader(flow, tools).demands())) if flow is not None else ()
+    return tuple(dict.fromkeys(_Reader(flow, tools, now).demands())) if flow is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +80,9 @@ class _Side:
 
 
 class _Reader:
-    def __init__(self, flow: DefUse, tools: Container[str]) -> None:
+    def __init__(self, flow: DefUse, tools: Container[str], now: datetime | None) -> None:
         self._flow = flow
+        self._now = now
         self._tools = tools
         self._is_source = calling(tools)
 
@@ -274,9 +289,7 @@ class _Reader:
                     return self._all([node.left, node.right], depth, lambda parts: parts[0] - parts[1])
                 case ast.BinOp(op=ast.Mult()):
                     return self._all([node.left, node.right], depth, lambda parts: _product(*parts))
-                case ast.Attribute(value=ast.Name(id="timezone"), attr="utc"):
-                    return UTC
-                case ast.Name(id="UTC"):
+                case ast.Name(id="UTC") | ast.Attribute(attr="UTC") | ast.Attribute(attr="utc"):
                     return UTC
                 case ast.JoinedStr():
                     plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
@@ -294,6 +307,8 @@ class _Reader:
             return function(*parts[:count], **dict(zip(cast("list[str]", names), parts[count:], strict=True)))
 
         name = called_tool(node) or ast.unparse(node.func)
+        if self._now is not None and (clock := _CLOCKS.get(_SPELLED.sub("", name))) is not None:
+            return self._all(arguments, depth, lambda zones: clock(self._now, zones))
         if name in _CALLABLE and None not in names:
             return self._all(arguments, depth, lambda parts: apply(_CALLABLE[name], parts))
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:

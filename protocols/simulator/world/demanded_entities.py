@@ -90,7 +90,9 @@ class DemandedEntities:
         names = [str(value) for value in wanted.values(kind.title)] if kind.title else []
         name = names[place] if place < len(names) else ""
         entity = self._world.named_already(kind.name, name) if name else None
-        if entity is None or str(entity.values.get(kind.title, name)) != name:
+        own = str(entity.values.get(kind.title, name)) if entity is not None else ""
+        folded = any(wish.folded for wish in wanted.fields.get(kind.title, ()))
+        if entity is None or (own.casefold() != name.casefold() if folded else own != name):
             entity = self._new(kind, ("demanded", f"{self._batch}", f"{place}"))
         self._equip(entity, wanted, place)
         if kind.title and isinstance(title := entity.values.get(kind.title), str):
