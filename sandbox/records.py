@@ -89,7 +89,7 @@ class CallRecord:
     writes policy did not let pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a
     read after such a write, of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or
     503) asks to wait, where the run could not wait so long. `reads`: the method may write, and the operation is
-    declared to read.
+    declared to read. `more`: a `Link` header of the reply leads to a next page (RFC 8288).
     """
 
     index: int
@@ -110,6 +110,7 @@ class CallRecord:
     retry_after: float | None = None
     uncertain: bool = False
     reads: bool = False
+    more: bool = False
 
     @property
     def writes(self) -> bool:

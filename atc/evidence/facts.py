@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from atc.diagnosis.provenance import TracedRun, failed, lists_in, orders
 from atc.doors import doors, load
@@ -53,7 +53,8 @@ def first_page(traced: TracedRun) -> Finding | None:
 
             line = whole_traversal(traced, call, path)
             if line is not None:
-                message = f"{name_of(call)} returned only a part of its list {subscripts(path)}: {extent}"
+                at = subscripts(path)
+                message = f"{name_of(call)} returned only a part of its list{at and ' '}{at}: {extent}"
                 return Finding("FirstPage", message, line, call.index, path)
     return None
 
@@ -63,6 +64,10 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     page_calls = _pages_with(call, traced)
     if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
+    tool = traced.tools.get(call.tool or "")
+    tells = any(page.more for page in page_calls) or (
+        tool is not None and "link" in map(str.lower, tool.result_headers)
+    )
     top = traced.response(call)
     pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
     read = {path: sum(_list_length(page, path, traced) for page in page_calls) for path, _, _ in lists_in(top)}
@@ -71,21 +76,41 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             continue
         fields = {**(top if isinstance(top, dict) else {}), **around}
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
-        about_pages = [value for key, value in siblings.items() if key in _PAGE_OBJECTS and isinstance(value, dict)]
+        about_pages = list(_page_objects(siblings))
         nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
         siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS}
-        tool = traced.tools.get(call.tool or "")
         names = {argument.argument for argument in tool.arguments} if tool is not None else set()
         if nested.get("after") and "after" in call.arguments.keys() | names:
             siblings["next"] = nested["after"]
+        if (
+            "cursor" in names
+            and _MORE_KEYS.isdisjoint(siblings)
+            and siblings.get("cursor") != call.arguments.get("cursor")
+        ):
+            siblings.setdefault("next cursor", siblings.get("cursor"))
         # A total is that of the longest list beside it: the links of a reply are none of its items.
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
         if read[path] < longest:
             continue
-        if path and (extent := _describe_rest(siblings, call, longest, len(pages))):
+        if call.more:
+            yield path, "its Link header leads to a next page"
+        elif path and (extent := _describe_rest(siblings, call, longest, len(pages))):
             yield path, extent
-        elif (size := _page_size(call, traced.numbers)) and len(items) >= size and _is_last(call, traced, siblings):
+        elif (
+            (size := _page_size(call, traced.numbers))
+            and len(items) >= size
+            and not tells
+            and _is_last(call, traced, siblings)
+        ):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
+
+
+def _page_objects(fields: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The objects about pages among fields, and within one another: `meta.pagination`."""
+    for key, value in fields.items():
+        if isinstance(value, dict) and " ".join(words(key)) in _PAGE_OBJECTS:
+            yield value
+            yield from _page_objects(value)
 
 
 def _pages_with(call: CallRecord, traced: TracedRun) -> list[CallRecord]:

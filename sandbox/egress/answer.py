@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from requests.utils import parse_header_links
+
 from protocols.functions import plain
 from protocols.media_types import MediaKind, documented_kind, essence, media_kind
 from protocols.model import READS, Envelope, Response, Tool, telling_headers
@@ -88,7 +90,7 @@ def _service_reply(sent: Sent, response: TransportReply, context: CallContext) -
     wait = response.pause if response.status in BUSY else None
     too_many = sent.stopped == TOO_MANY and bound.call.style == "requests"
     return BrokerReply(
-        recorder.finish(bound.call, problem, status=status, response=parsed, retry_after=wait),
+        recorder.finish(bound.call, problem, status=status, response=parsed, retry_after=wait, more=_has_next(headers)),
         url=sent.hops[-1].url if sent.hops else bound.url,
         reason=response.reason,
         headers=headers,
@@ -111,6 +113,12 @@ def cleaned(response: TransportReply, room: int, context: CallContext) -> tuple[
     body = b"".join(parts) if response.size <= room else store_body(parts, room)
     response.body.close()
     return context.redactor.heading(response), body
+
+
+def _has_next(headers: Mapping[str, str]) -> bool:
+    """True if a `Link` header leads to a next page."""
+    links = parse_header_links(header(headers, "link") or "")
+    return any("next" in link.get("rel", "").lower().split() for link in links)
 
 
 def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
@@ -150,8 +158,9 @@ def replayed(bound: Bound, journal: JournalAttempt, entry: Entry, context: CallC
     set_cookies = tuple((url, tuple(lines)) for url, lines in saved.get("set_cookies", ()) if tool is not None)
     for url, lines in set_cookies:  # a login counts for the calls that are still to be made
         context.signer.cookies.keep(tool.namespace if tool else "", url, lines)
+    more = _has_next(saved["headers"])
     return BrokerReply(
-        recorder.finish(bound.call, saved["error"], status=saved["status"], response=parsed, replayed=True),
+        recorder.finish(bound.call, saved["error"], status=saved["status"], response=parsed, replayed=True, more=more),
         **{name: saved[name] for name in _SAVED},
         body=body,
         hops=tuple(Hop(*hop) for hop in saved["hops"]),

@@ -257,13 +257,16 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
 
 
 def _search(plan: ResponsePlan) -> str:
-    if plan.tool.method != "GET" or plan.detail:
+    """The argument that searches by free text: in the query, or in the body of a POST that only searches."""
+    if plan.tool.method not in {"GET", "POST"} or plan.detail:
         return ""
     texts = [
         p
-        for p in plan.tool.parameters
-        if p.location == "query" and not is_enumerated(p) and type_of(p.schema) in {"string", ""}
+        for p in plan.tool.arguments
+        if p.location in {"query", "body"} and not is_enumerated(p) and type_of(p.schema) in {"string", ""}
     ]
+    if plan.tool.method == "POST":
+        return next((p.name for p in texts if plan.searches and not _SEARCH_WORDS.isdisjoint(words(p.name))), "")
     searching = [p.name for p in texts if label_of(p.name).replace("_", "") in _SEARCH_WORDS]
     named = () if plan.subject else (p.name for p in texts if p.name in NAMES)
     return next(iter((*searching, *named)), "")

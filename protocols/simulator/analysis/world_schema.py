@@ -43,6 +43,7 @@ _NAME_PARTS = (
     (("first", "name"), ("given", "name"), ("forename",)),
     (("last", "name"), ("family", "name"), ("surname",)),
 )
+_SEARCHES = frozenset({"search", "query", "list", "filter", "find"})
 _MOST_VALUES = 150
 _NUMBER_WORDS = ("number", "code", "sku", "reference")
 ANY = ResponseShape(("value",))
@@ -224,6 +225,12 @@ class ResponsePlan:
     def label(self) -> str:
         """The relation that the path names: the last literal of its tail."""
         return label_of(self.tail[-1]) if self.tail else ""
+
+    @property
+    def searches(self) -> bool:
+        """True if a tool sends the arguments of a list in its body: `POST /contacts/search`."""
+        literals = [step.name for step in self.steps if step.role == "literal"]
+        return self.tool.method == "POST" and bool(literals) and bool(_SEARCHES.intersection(words(literals[-1])))
 
 
 @dataclass(frozen=True, slots=True)

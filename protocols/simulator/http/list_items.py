@@ -13,7 +13,7 @@ from typing import Any, cast
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
 from protocols.simulator.analysis.world_schema import EntityType, label_of
-from protocols.simulator.http.paging import ResponseFrame, searches
+from protocols.simulator.http.paging import ResponseFrame
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.filters import AFFIXES, conditions_in, filter_of, is_paging, members_of
@@ -106,7 +106,7 @@ class ListItems:
         self, owner: Entity, label: str, edges: list[RelationEdge], kind: str, frame: ResponseFrame
     ) -> list[RelationEdge]:
         """The members that a search within an owner finds by name; one of exactly that name exists."""
-        text = frame.values.get(frame.plan.search) if frame.plan.search else None
+        text = frame.searched
         if not isinstance(text, str) or not text.strip() or not self.schema.entity_types[kind].title:
             return edges
         low = text.strip().casefold()
@@ -119,8 +119,7 @@ class ListItems:
     def everywhere(self, kind: str, frame: ResponseFrame) -> list[Entity]:
         if frame.choice and (named := self.schema.entity_type_named(frame.choice)):
             kind = named.name
-        plan = frame.plan
-        text = frame.values.get(plan.search) if plan.search else None
+        text = frame.searched
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
         if told := self._told_of_others(kind, frame):
@@ -255,7 +254,7 @@ class ListItems:
                 continue
             for name, filter_value in members_of(parameter.name, value):
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
-        if searches(frame.plan):
+        if frame.plan.searches:
             entities = [entity for entity in entities if self._meets_body(entity, frame.body)]
         return entities
 
@@ -417,7 +416,7 @@ def _texts_in(value: object) -> set[str]:
 
 def _arguments(frame: ResponseFrame, labels: frozenset[str]) -> list[str]:
     """The texts of the first argument under one of these labels; empty without one."""
-    sent = {**frame.values, **frame.body} if searches(frame.plan) else frame.values
+    sent = {**frame.values, **frame.body} if frame.plan.searches else frame.values
     value = next((value for name, value in sent.items() if label_of(name) in labels and value), [])
     return [str(part) for part in value] if isinstance(value, list) else [str(value)]
 

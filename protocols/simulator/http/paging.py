@@ -16,7 +16,7 @@ from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.filters import FURTHER, LIMITS, OFFSETS, PAGES, is_paging
 from protocols.simulator.world.plausible_values import number
 from protocols.simulator.world.world import World
-from protocols.text.words import singular, words
+from protocols.text.words import singular
 
 __all__ = [
     "NEXT_LINKS",
@@ -24,7 +24,6 @@ __all__ = [
     "ResponseFrame",
     "beyond_first",
     "page_arguments",
-    "searches",
     "stands_for_all",
 ]
 
@@ -38,7 +37,6 @@ _PAGE_FIELDS = frozenset(
 NEXT_LINKS = frozenset({"next_page", "next_url", "next_link", "next_page_url", "next_page_token", "next_cursor"})
 """Names of fields that lead to the next page and mean nothing else."""
 _WILDCARDS = frozenset("~ - * _all".split())
-_SEARCHES = frozenset("search query list filter find".split())
 _NEXT_CURSORS = FURTHER - {"before"} | {"end_cursor", "next_after"}
 _PAGE_COUNTS = frozenset({"total_pages", "pages", "page_count", "last_page", "num_pages"})
 
@@ -62,6 +60,12 @@ class ResponseFrame:
     offset: int = 0
     limit: int = 0
     page: int = 1
+
+    @property
+    def searched(self) -> object:
+        """The text that is searched for; None without one."""
+        name = self.plan.search
+        return self.values.get(name, self.body.get(name)) if name else None
 
 
 class Paginator:
@@ -243,12 +247,6 @@ def is_cursor(name: str, schema: Schema) -> bool:
     return label in FURTHER or (label in PAGES and declared_types(schema) == ("string",))
 
 
-def searches(plan: ResponsePlan) -> bool:
-    """True if a tool sends the arguments of a list in its body: `POST /contacts/search`."""
-    literals = [step.name for step in plan.steps if step.role == "literal"]
-    return plan.tool.method == "POST" and bool(literals) and bool(_SEARCHES.intersection(words(literals[-1])))
-
-
 def stands_for_all(tool: Tool, name: str, value: object) -> bool:
     """True if a value in the path stands for all entities, as the document says: `~` as the identifier of a DAG."""
     if value not in _WILDCARDS:
@@ -265,7 +263,7 @@ def page_arguments(frame: ResponseFrame) -> Iterator[tuple[str, Schema, object]]
     for parameter in frame.plan.tool.parameters:
         if parameter.location == "query":
             yield parameter.name, parameter.schema, frame.values.get(parameter.name)
-    if searches(frame.plan):
+    if frame.plan.searches:
         for name, value in frame.body.items():
             for inner_name, inner in value.items() if isinstance(value, dict) else [(name, value)]:
                 if is_paging(inner_name) or label_of(inner_name) in FURTHER:

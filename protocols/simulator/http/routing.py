@@ -13,7 +13,7 @@ from protocols.model import Schema, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan
 from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
-from protocols.simulator.http.paging import ResponseFrame, searches, stands_for_all
+from protocols.simulator.http.paging import ResponseFrame, stands_for_all
 from protocols.simulator.http.request import RequestReader
 from protocols.simulator.http.response_bodies import ResponseBodies
 from protocols.simulator.http.writes import WriteHandler
@@ -74,7 +74,7 @@ class Responder:
         url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
         choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
         frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, body, "".join(choices[:1]))
-        reads = plan.tool.reads or searches(plan) or self._asks_for_list(plan, body)
+        reads = plan.tool.reads or plan.searches or self._asks_for_list(plan, body)
         writes = plan.tool.method not in {"GET", "HEAD"} and not reads
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject

@@ -17,6 +17,7 @@ from typing import cast
 
 from protocols.json_path import Step
 from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_schema import NAMES as NAME_FIELDS
 from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, WorldSchema, label_of
 from protocols.simulator.demand import Demand, DemandKind
 from protocols.simulator.world.filters import (
@@ -224,7 +225,8 @@ class _DemandReader:
             wanted.filtered = wanted.filtered or bool(filter_of(kind, last, "")) or is_identifier(last)
             return
         if name == plan.search and isinstance(demand.value, str):
-            wanted.fields[_searched_field(kind, demand.value)].append(Wish("is", demand.value, argument=True))
+            if found_in := _searched_field(kind, demand.value):
+                wanted.fields[found_in].append(Wish("is", demand.value, argument=True))
             return
         if label_of(name) in _EXPRESSIONS and isinstance(demand.value, str):
             for condition, how, value in conditions_in(demand.value):
@@ -354,4 +356,6 @@ def _searched_field(kind: EntityType, text: str) -> str:
         for name in kind.all_fields:
             if words(name)[-1:] and words(name)[-1] in last:
                 return name
-    return kind.title or kind.id_field
+    if nested := next((path for path in kind.nested if path.rpartition(".")[2] in NAME_FIELDS), ""):
+        return kind.title or nested
+    return kind.title or (kind.id_field if " " not in text else "")
