@@ -42,9 +42,10 @@ _MIN_PAGE = 20
 def first_page(traced: TracedRun) -> Finding | None:
     """The program goes through one page of a list, the answer rests on it, and there are more pages.
 
-    Not where it takes one item of the list by its name or its place, or the list comes in an order that was asked for.
+    Not where it takes one item of the list by its name or its place, where the list comes in an order that was asked
+    for, or where the program ends a loop over pages itself, as on reaching an older item.
     """
-    live_tools = {call.tool for call in traced.live_calls}
+    live_tools = {call.tool for call in traced.live_calls} - set(_paged_to_an_end(traced))
     for call in traced.good_calls:
         if call.tool not in live_tools or orders(call):
             continue
@@ -57,6 +58,17 @@ def first_page(traced: TracedRun) -> Finding | None:
                 message = f"{name_of(call)} returned only a part of its list{at and ' '}{at}: {extent}"
                 return Finding("FirstPage", message, line, call.index, path)
     return None
+
+
+def _paged_to_an_end(traced: TracedRun) -> Iterator[str]:
+    """The tools whose pages a loop of the program asks for until it breaks off, or its test says so."""
+    for loop in (*nodes_of(traced.tree, ast.While), *nodes_of(traced.tree, ast.For)):
+        tested = isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant)
+        if tested or any(nodes_of(loop, ast.Break)):
+            for call, tool in calls_of(loop, traced.tools):
+                names = {keyword.arg or "page" for keyword in call.keywords} - NAMES["limits"]
+                if any(map(selects_page, names)):
+                    yield tool
 
 
 def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -114,6 +114,15 @@ RIGHT = {
         "What state is mooring MR-204 in?",
         "print(GET_moorings_mooring_id(mooring_id='MR-204')['state'])",
     ),
+    "digits in groups": (
+        "Which warden has the number +34 971 5550199?",
+        ALL_MOORINGS.replace("moorings", "wardens")
+        + 'print([warden["name"] for warden in wardens if warden["phone"] == "+349715550199"])',
+    ),
+    "an amount before a name": (
+        "How many moorings have 30 Metres of Length?",
+        ALL_MOORINGS + 'print(len([m for m in moorings if m["length_m"] == 30]))',
+    ),
     "a warden of many": (
         "Which moorings does ines.prat@marina.example look after?",
         ALL_MOORINGS + 'print([m["name"] for m in moorings if m["warden"]["email"] == "ines.prat@marina.example"])',

@@ -115,3 +115,10 @@ def test_cookies_of_a_session_stay_with_the_service_that_set_them(api: LocalAPI)
         for service in (api, other):
             sent = [request.headers["cookie"] for request in service.requests]
             assert sent == ["mine=1", f"mine=1; from={service.url[-7:-3]}"]
+
+
+def test_the_record_of_a_call_tells_of_a_next_page(echoing: LocalAPI) -> None:
+    """By the Link header of RFC 8288."""
+    program = f"import requests\nfor name in ('paged', 'list'): requests.get('{echoing.url}/cities/' + name)"
+
+    assert [call.more for call in run_with(echoing.protocol, program).calls] == [True, False]

@@ -110,6 +110,8 @@ def test_a_page_is_not_the_list(program: str, is_partial: bool) -> None:
         ({"next": "https://api.test/films?page=2"}, True),
         ({"next": None}, False),
         ({"page": 1, "pages": 1}, False),
+        ({"meta": {"pagination": {"next_page": 2}}}, True),
+        ({"meta": {"pagination": {"next_page": None}}}, False),
     ],
 )
 def test_replies_say_in_several_ways_that_there_is_more(around: Mapping[str, object], is_partial: bool) -> None:
@@ -117,6 +119,26 @@ def test_replies_say_in_several_ways_that_there_is_more(around: Mapping[str, obj
     finished = run("2", call(response={"items": [1, 2], **around}), printed=(Source(0, ("items",), "made"),))
 
     assert kinds('print(len(GET_films()["items"]))', finished) == ["FirstPage"] * is_partial
+
+
+def test_a_link_header_tells_of_a_next_page() -> None:
+    """RFC 8288, as bare lists have it; the last page has no such header, and may be as long as the others."""
+    program, films = "print(len(GET_films(limit=20)))", [{"title": "Dusk"}] * 20
+    sources = (Source(0, (), "made"),)
+    first = replace(call(response=films, limit=20), more=True)
+    last = call(response=films, limit=20, page=2)
+
+    assert kinds(program, run("20", first, printed=sources)) == ["FirstPage"]
+    assert kinds(program, run("40", first, last, printed=sources)) == []
+
+
+def test_a_page_as_long_as_the_question_says_is_no_first_page() -> None:
+    """A full page may be the first of several, unless the question asks for so many."""
+    finished = run("Dusk", call(response=[{"title": "Dusk"}] * 20, limit=20), printed=(Source(0, (), "made"),))
+    program = "print(sorted(GET_films(limit=20))[0])"
+
+    assert [fact.kind for fact in facts(program, finished, GRAPH, "Which films are there?")] == ["FirstPage"]
+    assert facts(program, finished, GRAPH, "Which of the top 20 films comes first?") == ()
 
 
 def test_all_pages_together_are_the_list() -> None:
@@ -152,6 +174,15 @@ def test_a_slip_makes_a_list_empty(compared: str, is_slip: bool) -> None:
     assert kinds(program, finished) == ["EmptyForNegative"] * is_slip
 
 
+def test_a_documented_field_may_be_left_out() -> None:
+    """Such as the cursor of a last page; a field that the document has not is a slip."""
+    finished = run("0", call(response=FILMS), printed=(Source(0, ("films",), "made"),))
+    program = 'print(len([film for film in GET_films()["films"] if film.get("rating", 0) > 7]))'
+
+    assert kinds(program, finished) == []
+    assert kinds(program.replace("rating", "stars"), finished) == ["EmptyForNegative"]
+
+
 @pytest.mark.parametrize(
     ("text", "response", "path", "is_empty"),
     [
@@ -172,6 +203,26 @@ def test_an_empty_search_behind_the_answer(
     assert [fact.kind for fact in findings] == ["NothingFound"] * is_empty
     if text == "No films":
         assert (findings[0].call, findings[0].message) == (0, "nothing was found by GET_films(query='Dune')")
+
+
+@pytest.mark.parametrize("end", ["while page < 9", "while True"])
+def test_a_loop_over_pages_may_end_before_the_last(end: str) -> None:
+    """As on reaching what is too old; a loop over a fixed number of pages has read that many."""
+    program = f'page, n = 1, 0\n{end}:\n    films = GET_films(page=page)["films"]\n    n += len(films)\n    page += 1\n'
+    program += '    if films[-1]["year"] < 2020:\n        break\nprint(n)'
+    finished = run("20", call(response=PART, page=1, line=3), printed=(Source(0, ("films",), "made"),))
+
+    assert kinds(program, finished) == []
+    assert kinds(
+        program.replace(f"{end}:", "for page in (1,):").replace("        break", "        pass"), finished
+    ) == ["FirstPage"]
+
+
+def test_an_empty_last_page_is_not_nothing() -> None:
+    pages = [call(response={"films": films}, page=page) for page, films in enumerate(([{"title": "Dune"}], []), 1)]
+    finished = run("none of them", *pages, printed=(Source(0, ("films",), "decided"),))
+
+    assert kinds("print(GET_films(page=1))", finished) == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from atc.program.demands import demands_of
@@ -36,6 +38,26 @@ PROGRAMS = {
 def test_what_a_program_looks_for(program: str) -> None:
     """The kind, the value and the place of each demand."""
     assert PROGRAMS[program] in [(demand.kind, demand.value, demand.path) for demand in demands_of(program, TOOLS)]
+
+
+@pytest.mark.parametrize(
+    ("today", "value"),
+    [
+        ("import datetime\nday = datetime.date.today()", "2024-06-01"),
+        ("from datetime import datetime\nday = datetime.now().date()", "2024-06-01"),
+        (
+            "import datetime\nday = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=2)",
+            "2024-05-30T12:00:00+00:00",
+        ),
+    ],
+)
+def test_what_a_program_looks_for_by_today(today: str, value: str) -> None:
+    """Where the time of the run is known before it, dates are reckoned from it; else the argument has no value."""
+    program = f"{today}\nprint(list_orders(since=day.isoformat()))"
+    now = datetime(2024, 6, 1, 12, tzinfo=UTC)
+
+    assert [demand.value for demand in demands_of(program, TOOLS, now) if demand.kind == "argument"] == [value]
+    assert [demand.taken for demand in demands_of(program, TOOLS) if demand.kind == "argument"] == [True]
 
 
 def test_an_argument_of_another_reply_has_no_value() -> None:

@@ -1,9 +1,10 @@
-"""A simulated API with other habits: uuids, cursors, basic authentication."""
+"""Simulated APIs with other habits: uuids, cursors, basic authentication; links in headers, lookups, errors."""
 
 from __future__ import annotations
 
 import pytest
 
+from atc.program.demands import demands_of
 from protocols import load
 from protocols.simulator import Simulator
 from tests.protocols.simulator.simulated_apis import (
@@ -109,3 +110,76 @@ def test_keys_that_are_only_required_come_in_the_order_of_the_document() -> None
     client = client_of(described({"/boats": {"get": operation(list_of(object_of(*names, id=WHOLE)))}}))
 
     assert {tuple(boat) for boat in client.get("/boats")} == {tuple(names)}
+
+
+def club_document() -> dict[str, object]:
+    """Members, who have two names, in bare lists with links in headers; lookups, searches, and errors in replies."""
+    member = object_of("id", id=TEXT, first_name=TEXT, last_name=TEXT, handle=TEXT)
+    tie = object_of("id", id=TEXT, follows={"type": "boolean"}, note=TEXT)
+    errors = list_of(object_of(code=TEXT, detail=TEXT))
+    listed = operation(list_of(member), {"limit": WHOLE, "max_id": TEXT})
+    listed["responses"]["200"]["headers"] = {"Link": {"schema": TEXT}, "X-Total-Count": {"schema": WHOLE}}
+    lamp = object_of("id", id=TEXT, name=TEXT)
+    paths = {
+        "/members": {"get": listed},
+        "/members/{id}": {"get": operation(member)},
+        "/members/lookup": {"get": operation(member, {"handle": TEXT})},
+        "/ties": {"get": operation(list_of(tie), {"id": list_of(TEXT)})},
+        "/lamps": {"get": operation(object_of(lamps=list_of(lamp), errors=errors, cursor=TEXT))},
+        "/lamps/{lamp_id}": {"get": operation(object_of("lamp", "errors", lamp=lamp, errors=errors))},
+        "/lamps/codes": {"get": operation(object_of(lamp_codes=list_of(object_of("id", id=TEXT)), cursor=TEXT))},
+        "/lamps/search": {
+            "post": operation(object_of(lamps=list_of(lamp)), body=object_of(text_filter=TEXT, limit=WHOLE))
+        },
+        "/settings/": {"get": operation(object_of("id", id=WHOLE, colour=TEXT))},
+    }
+    return described(paths)
+
+
+@pytest.fixture
+def club() -> Client:
+    protocol = load(club_document())
+    simulator = Simulator(protocol, auth=False)
+    session = simulator.session('Who is Ada Quist, and where is the "Blue Lamp"?', rehearses=True)
+    session.satisfy(demands_of('GET_members_lookup(handle="ada@club.test")', protocol))
+    return Client(simulator, session)
+
+
+def test_headers_lead_through_bare_lists(club: Client) -> None:
+    """A documented Link header leads on by the last identifier, and a limit of 0 is none."""
+    everybody = club.get("/members", limit=0)
+    first = club.send("GET", "/members?limit=7")
+    link, total = first.headers["Link"], int(first.headers["X-Total-Count"])
+    following = club.get("/members", limit=7, max_id=first.json()[-1]["id"])
+
+    assert total == len(everybody) > 14
+    assert f"max_id={first.json()[-1]['id']}" in link
+    assert link.endswith('rel="next"')
+    assert [*first.json(), *following] == everybody[:14]
+    assert "Link" not in club.send("GET", "/members?limit=0").headers
+
+
+def test_people_of_the_question_have_two_names(club: Client) -> None:
+    names = [(member["first_name"], member["last_name"]) for member in club.get("/members", limit=0)]
+
+    assert names.count(("Ada", "Quist")) == 1
+
+
+def test_what_a_program_looks_up_exists(club: Client) -> None:
+    """One member by a handle, the ties to several by their identifiers, a lamp by a search in a body."""
+    ids = [member["id"] for member in club.get("/members", limit=3)]
+
+    assert club.get("/members/lookup", handle="ada@club.test")["handle"] == "ada@club.test"
+    assert club.send("GET", "/members/lookup?handle=nobody@club.test").status == 404
+    assert [tie["id"] for tie in club.get("/ties", id=ids)] == ids
+    found = club.send("POST", "/lamps/search", {"text_filter": "Blue Lamp", "limit": 5}).json()
+    assert found["lamps"][0]["name"] == "Blue Lamp"
+
+
+def test_a_success_has_no_errors(club: Client) -> None:
+    """Errors are left out where they may be, and empty where they must be there; a list of codes is no lamp."""
+    assert club.get("/lamps").keys() >= {"lamps"}
+    assert "errors" not in club.get("/lamps")
+    assert club.get(f"/lamps/{club.get('/lamps')['lamps'][0]['id']}")["errors"] == []
+    assert club.get("/lamps/codes")["lamp_codes"]
+    assert club.get("/settings/")["id"]
