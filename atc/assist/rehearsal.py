@@ -34,6 +34,8 @@ __all__ = ["RehearsalHelp"]
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _TOKEN = re.compile(r"(?<![\w@.#/-])[\w][\w.@/:-]*[\w]|\d")
+_MARKED = re.compile(r"(?<![\w&?/=])(?:[#@]\w[\w-]*|\w+=\w+)(?![\w=])")
+"""A tag, a handle, or a name with its value: `#harbour`, `@ada`, `env=test`."""
 _AMOUNT = re.compile(r"(?<![\w.,@/:-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w@/:-]|[.,]\d)")
 """A number in English digits; `3,5` and `12:30` are written otherwise, and are nobody's amount."""
 _GROUPED = re.compile(r"\+?\d+(?:[ /-]\d+)+")
@@ -166,12 +168,12 @@ class _Mentions:
 
 
 def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
-    """The quoted texts, names of several words, addresses and codes of a question that no constant has."""
+    """The quoted texts, names of several words, addresses, codes and tags of a question that no constant has."""
     quoted = _QUOTED.findall(question)
     # What begins with a number is an amount: "16 GB of RAM".
     named = [name.text for name in read_entities(question).names if " " in name.text and not name.text[0].isdigit()]
     codes = [token for token in _TOKEN.findall(question) if _is_code(token)]
-    for text in dict.fromkeys((*quoted, *named, *codes)):
+    for text in dict.fromkeys((*quoted, *named, *codes, *_MARKED.findall(question))):
         parts = [_bare(part) for part in _WORD.findall(text)]
         if any(part not in mentions.text for part in parts if part and part not in TEXTS["inner words"]):
             yield repr(text)
