@@ -306,11 +306,12 @@ class _Objects:
         classes = dict(self.classes)
         named: dict[str, str] = {}
         for page_members, uses in (item for item in pages.items() if len(item[1]) > 1):
-            page = self._free("Page")
+            page = self._free("Page", classes)
             for name, item in uses.items():
                 del classes[name]
                 named[name] = f"{page}[{item}]"
-            classes = {f"{page}[T]": first[page_members], **classes}
+            classes = {f"{page}[T]": first[page_members], page: (), **classes}
+        classes = {name: members for name, members in classes.items() if f"{name}[T]" not in classes}
         pattern = re.compile(rf"{_LITERAL.pattern}|\b(?P<name>{'|'.join(named)})\b")
         arguments = [(match[1], match[2]) for head, _ in functions for match in _ARGUMENT.finditer(head)]
         members_of = [(m.key, m.type) for members in classes.values() for m in members]
@@ -365,11 +366,11 @@ class _Objects:
         noun = _camel(self.graph.object_noun(tool.name, path, properties) or "item")
         return f"{noun}Page" if wrapper_of(schema, self.graph.protocol) else noun
 
-    def _free(self, name: str) -> str:
+    def _free(self, name: str, others: Collection[str] = ()) -> str:
         return next(
             candidate
-            for number in range(1, len(self.classes) + 3)
-            if (candidate := f"{name}{number}" if number > 1 else name) not in {*self.classes, *_RESERVED}
+            for number in itertools.count(1)
+            if (candidate := f"{name}{number}" if number > 1 else name) not in {*self.classes, *others, *_RESERVED}
         )
 
 

@@ -154,7 +154,7 @@ class _Mentions:
                     return not passed
                 passed = True
             passed = passed or isinstance(parent, _PLACES)
-            if isinstance(parent, _OUTPUTS) and not passed:
+            if isinstance(parent, _OUTPUTS) and not passed and not _reckons(parent, node):
                 return True
             parent = self._parents.get(parent)
         if isinstance(parent, ast.Assign):
@@ -162,9 +162,21 @@ class _Mentions:
         return not passed
 
     @cached_property
+    def nouns(self) -> frozenset[str]:
+        """The words in the paths of the API, which name what there is and no state of it."""
+        paths = (tool.path for tool in self._protocol.tools)
+        return frozenset(singular(word) for path in paths for word in words(re.sub(r"\{[^}]*\}", "", path)))
+
+    @cached_property
     def _read_names(self) -> frozenset[str]:
         names = (node for node in ast.walk(self._tree) if isinstance(node, ast.Name))
         return frozenset(node.id for node in names if isinstance(node.ctx, ast.Load))
+
+
+def _reckons(parent: ast.AST, node: ast.AST) -> bool:
+    """True for a number in a sum or a product, which is no part of a text."""
+    number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    return number and isinstance(parent, ast.BinOp)
 
 
 def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
@@ -230,7 +242,7 @@ def _missing_values(
     for name, values in _documented_values(traced, protocol).items():
         if len(values) < 2:
             continue
-        named = [value for value in values if _says(plain, value)]
+        named = [value for value in values if _says(plain, value) and not set(_value_words(value)) <= mentions.nouns]
         if any({*map(stem, _value_words(v))} <= mentions.stems or _bare(v) in mentions.tool_text for v in named):
             continue
         yield from ((value, name) for value in named[:1])

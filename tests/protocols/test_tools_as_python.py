@@ -137,14 +137,16 @@ def test_a_description_of_a_whole_page_is_cut_at_a_sentence_and_says_so() -> Non
 def test_equal_pages_are_one_class_of_their_items() -> None:
     """Lists that differ in their items alone are written down once."""
     pages = []
-    for noun in ("zone", "key"):
+    for noun, key in (("zone", "items"), ("key", "items"), ("lamp", "data"), ("boat", "data")):
         listed = {"type": "array", "items": in_body(noun, {"type": "string"})}
-        pages.append((noun, {"type": "object", "properties": {"next": {"type": "string"}, "items": listed}}))
+        pages.append((noun, {"type": "object", "properties": {"next": {"type": "string"}, key: listed}}))
     text = text_of(listing(*pages))
 
     assert "class Page[T](TypedDict):\n    next: str\n    items: list[T]" in text
+    assert "class Page2[T](TypedDict):\n    next: str\n    data: list[T]" in text
     assert "def GET_zones() -> Page[Zone]" in text
     assert "def GET_keys() -> Page[Key]" in text
+    assert "def GET_boats() -> Page2[Boat]" in text
 
 
 def test_a_budget_says_what_it_took(cinema: ProtocolGraph) -> None:

@@ -113,6 +113,10 @@ class EntityTypes:
         parts, is_id = words(name), is_identifier(name)
         stem = identifier_stem(name) if is_id else parts
         segment_noun = singular_name(words(before))
+        if either := _either(parts):  # `project_name_or_id`
+            stem, is_id = tuple(part for part in parts if part not in either), True
+        elif parts[-1:] == ("name",) and segment_noun and singular_name(parts[:-1]) == segment_noun:
+            stem, is_id, either = parts[:-1], True, frozenset({"name"})
         if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = kind.addressed = True
@@ -122,6 +126,7 @@ class EntityTypes:
             type_name = segment_noun
         own_alias = segment_noun not in GENERIC and not self._is_alias_of_another(segment_noun, type_name)
         kind = self.get_or_add(type_name, *([segment_noun] if segment_noun and own_alias else []))
+        kind.addressed_by_name = kind.addressed_by_name or bool(either)
         if (last := type_name.rpartition("_")[2]) not in GENERIC:
             kind.aliases.add(last)
         kind.addressed = True
@@ -437,6 +442,12 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
             if parts and parts[-1] in _ID_WORDS and len(parts) > 1 and position < 2:
                 return name
     return next((name for name in ("ref", "slug", "key") if name in names and own), "")
+
+
+def _either(parts: tuple[str, ...]) -> frozenset[str]:
+    """The words that say that a name stands in a path, or an identifier: `name_or_id`."""
+    either = frozenset(parts) & (_ID_WORDS | {"name", "slug"})
+    return either | {"or"} if "or" in parts and len(either) > 1 else frozenset()
 
 
 def is_enumerated(parameter: Parameter | None) -> bool:

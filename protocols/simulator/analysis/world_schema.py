@@ -154,6 +154,11 @@ class EntityType:
         """The words of its names."""
         return frozenset(word for alias in self.aliases for word in alias.split("_"))
 
+    def key_field(self, name: str) -> str:
+        """The field by whose value a name identifies: `external_id` for `external_order_id`, `id` for `order_id`."""
+        own = [word for word in words(name) if singular(word) not in self.own_words]
+        return next((field for field in self.fields if len(own) > 1 and list(words(field)) == own), self.id_field)
+
     @cached_property
     def nested(self) -> dict[str, ResponseShape]:
         """The fields of the plain objects in its summary, by path: `detail.note`."""
@@ -294,6 +299,12 @@ class WorldSchema:
     def entity_type_named(self, word: str) -> EntityType | None:
         """The entity type in a key, a path segment or a discriminator, if any."""
         return find_entity_type(word, self.entity_types)
+
+    def named_after(self, name: str) -> EntityType | None:
+        """The entity type that a field is named after, by its whole name."""
+        whole = singular_name(words(name))
+        kinds = (kind for kind in self.entity_types.values() if whole in kind.aliases and whole not in GENERIC)
+        return next(kinds, None)
 
     def referenced_type(self, name: str) -> EntityType | None:
         """The entity type whose identifier a name says to be: film for `film_id`."""

@@ -16,7 +16,7 @@ from protocols.simulator.analysis.world_schema import EntityType, label_of
 from protocols.simulator.http.paging import ResponseFrame
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
-from protocols.simulator.world.filters import AFFIXES, conditions_in, filter_of, is_paging, members_of
+from protocols.simulator.world.filters import AFFIXES, PATTERN_WORDS, conditions_in, filter_of, is_paging, members_of
 from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
@@ -31,7 +31,6 @@ _DIRECTION_WORDS = frozenset("asc desc ascending descending".split())
 _DOCUMENTED_ORDER = re.compile(r"\b(newest|latest|most recent|oldest) first\b", re.IGNORECASE)
 """Made with one document in view. Five recorded benchmarks are as before it, but none of their documents says this."""
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
-_PATTERN_WORDS = frozenset("pattern prefix like ilike contains".split())
 _OPERATORS = {
     "=": ("exact", True), "IN": ("exact", True), "!=": ("exact", False), "NIN": ("exact", False),
     "~": ("contains", True), "!~": ("contains", False), "^": ("prefix", True), "$": ("suffix", True),
@@ -109,6 +108,8 @@ class ListItems:
         text = frame.searched
         if not isinstance(text, str) or not text.strip() or not self.schema.entity_types[kind].title:
             return edges
+        if self._is_expression(kind, text):
+            return [edge for edge in edges if self._meets_expression(edge.target, text)]
         low = text.strip().casefold()
         hits = [edge for edge in edges if low in self._fields.title(edge.target).casefold()]
         if any(self._fields.title(edge.target).casefold() == low for edge in hits):
@@ -120,12 +121,19 @@ class ListItems:
         if frame.choice and (named := self.schema.entity_type_named(frame.choice)):
             kind = named.name
         text = frame.searched
+        if isinstance(text, str) and self._is_expression(kind, text):
+            return self._filtered([e for e in self.world.all_entities(kind) if self._meets_expression(e, text)], frame)
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
         if told := self._told_of_others(kind, frame):
             return told
         entities = self._filtered(self.world.all_entities(kind), frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
+
+    def _is_expression(self, kind: str, text: str) -> bool:
+        """True for conditions on fields in place of a text to search for: `state=open`."""
+        conditions = conditions_in(text)
+        return bool(conditions) and all(name in self.schema.entity_types[kind].all_fields for name, _, _ in conditions)
 
     def _told_of_others(self, name: str, frame: ResponseFrame) -> list[Entity]:
         """What is told of others by their identifiers, such as the relationship to each of several accounts."""
@@ -306,7 +314,7 @@ class ListItems:
         parts = words(name)
         if not parts:
             return True
-        if parts[-1] in _PATTERN_WORDS and isinstance(value, str):
+        if parts[-1] in PATTERN_WORDS and isinstance(value, str):
             return self._meets_pattern(entity, kind, parts, value)
         without = parts[0] in {"without", "exclude", "not"}
         core = [p for p in parts if p not in AFFIXES]
@@ -359,8 +367,8 @@ class ListItems:
         The parameter is the field with a last word such as `pattern`. A pattern without a wildcard is a part of the
         text, or its start where the parameter says `prefix`. Patterns of unknown fields are met.
         """
-        starts = "prefix" in parts
-        stem = [part for part in parts if part not in _PATTERN_WORDS]
+        starts = "prefix" in parts or parts[-1].endswith("startswith")
+        stem = [part for part in parts if part not in PATTERN_WORDS]
         field_name = next((name for name in kind.fields if list(words(name)) == stem), None)
         if field_name is None and "_".join(stem[:-1]) in kind.aliases:
             field_name = next((name for name in kind.fields if list(words(name)) == stem[-1:]), None)

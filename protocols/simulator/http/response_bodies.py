@@ -394,6 +394,7 @@ class ResponseBodies:
             if isinstance(written, list):
                 return written
             kind = self.schema.referenced_type(last) if part.item is not None else None
+            kind = kind or self._fields.whose_key(last, part.item)
             if kind is not None and part.item is not None:
                 # None of its own type, which could form a circle.
                 edges = self._relations.first_related(entity, kind.name) if kind.name != entity.kind else []

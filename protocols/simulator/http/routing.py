@@ -114,7 +114,7 @@ class Responder:
             if kind.local and current is not None:
                 entity = self.world.child_at(current, step.kind, value)
             else:
-                entity = self.world.find(step.kind, value)
+                entity = self.world.find(step.kind, value, step.name)
             if entity is None and (step.name, value) in self._shown:
                 entity = self.world.adopt(kind, value)
             if entity is None:

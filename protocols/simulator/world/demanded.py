@@ -44,6 +44,7 @@ _LONGEST = 1_300
 _UNIQUE = frozenset("id gid uuid guid email mail slug number code key domain username handle".split())
 _EXPRESSIONS = frozenset({"where", "filter", "filters", "query", "q"})
 _FILTER_KINDS: Mapping[str, DemandKind] = {
+    "contains": "contains", "prefix": "starts",
     "exact": "is", "from": "above", "to": "below", "above": "above", "below": "below", "other": "is not",
 }  # fmt: skip
 _OPERATOR_KINDS: Mapping[str, DemandKind] = {
@@ -209,7 +210,9 @@ class _DemandReader:
         if step is not None and parameter is not None and parameter.location == "path":
             kind = self.schema.entity_types.get(step.kind)
             if step.role == "entity" and kind is not None and not kind.local and not demand.taken:
-                path = kind.title if kind.addressed_by_name and kind.title else kind.id_field
+                key = kind.key_field(parameter.name)
+                by_name = kind.addressed_by_name and kind.title and not str(demand.value).isdecimal()
+                path = kind.title if by_name and key == kind.id_field else key
                 self.holders[kind.name].fields[path].append(Wish("is", demand.value))
             return
         if plan.tool.writes and not self._searches(plan):
@@ -301,7 +304,9 @@ class _DemandReader:
             outer = shape.properties.values() if not shape.kind else ()
             for part in (shape, *outer, *(inner for p in outer if not p.kind for inner in p.properties.values())):
                 names |= dict.fromkeys(part.item_types) if not shape.kind else {}
-            if shape.kind and not plan.subject:  # one is looked up: `/accounts/lookup?name=…`
+            if (
+                shape.kind and not plan.subject and plan.tool.method == "GET"
+            ):  # one is looked up: `/accounts/lookup?name=…`
                 names[shape.kind] = None
         return (self.schema.entity_types[self._typed.get((plan.tool.name, name), name)] for name in names)
 

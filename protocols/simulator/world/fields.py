@@ -24,7 +24,7 @@ from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import ID_WORDS, identifier_stem, singular, words
 
-__all__ = ["FieldValues", "is_upcoming"]
+__all__ = ["UUID_FORM", "FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _FOLLOWING = (
@@ -38,7 +38,7 @@ _FEW_IDENTIFIERS = 8
 """Attempts after which an identifier is numbered, because its schema allows few values."""
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+UUID_FORM = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
 
@@ -56,6 +56,7 @@ class FieldValues:
         self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
         self._names_by_type: dict[str, list[str]] = {}
+        self._named_after = lru_cache(8192)(world.schema.named_after)
 
     def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; registers the entity under it."""
@@ -98,7 +99,7 @@ class FieldValues:
 
         Returns: Empty if no such field takes the text. A text that cannot be the identifier is the name.
         """
-        numbers = [] if text.isdecimal() or _UUID.fullmatch(text) else kind.number_fields
+        numbers = [] if text.isdecimal() or UUID_FORM.fullmatch(text) else kind.number_fields
         if numbers:
             return {numbers[0]: text}
         shape, highest, _ = kind.identifier_form
@@ -270,7 +271,8 @@ class FieldValues:
         parts = words(name)
         if not parts or ("." in name and not shape):
             return None
-        if not (_may_follow(name) or name.rpartition(".")[2] in self._schema.templates or name in self._ordinals):
+        following = _may_follow(name) or self._named_after(name) is not None
+        if not (following or name.rpartition(".")[2] in self._schema.templates or name in self._ordinals):
             return None
         info = kind.all_fields.get(name)
         documented = "." in name and shape is not None and bool(shape.examples)
@@ -301,7 +303,7 @@ class FieldValues:
             return entity.position + 1
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
             return ordinal
-        if (reference := self._reference(entity, kind, name)) is not None:
+        if (reference := self._reference(entity, kind, name, shape)) is not None:
             return reference
         if kind.title and parts[-1] in {"name", "title"} and parts[0] in {"original", "localized", "full", "display"}:
             return self.title(entity)
@@ -402,8 +404,11 @@ class FieldValues:
                     return siblings.index(entity) + 1 if entity in siblings else 1
         return None
 
-    def _reference(self, entity: Entity, kind: EntityType, name: str) -> object:
+    def _reference(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> object:
         parts, stem = words(name), identifier_stem(name)
+        if not stem and (held := self.whose_key(name, shape)) is not None and held.name != entity.kind:
+            linked = self._relations.linked(entity, held.name, held.name)
+            return self.identifier(linked) if linked is not None else None
         if not stem:
             if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
                 return self.title(entity.parent) if parts[0] not in kind.aliases else None
@@ -427,7 +432,20 @@ class FieldValues:
         if many:
             return [self.identifier(edge.target) for edge in self._relations.first_related(entity, target.name)]
         linked_entity = self._relations.linked(entity, "_".join(stem), target.name)
-        return self.identifier(linked_entity) if linked_entity else None
+        if linked_entity is None:
+            return None
+        key = target.key_field(name)
+        return self.identifier(linked_entity) if key == target.id_field else self.value(linked_entity, key)
+
+    def whose_key(self, name: str, shape: ResponseShape | None) -> EntityType | None:
+        """The type whose identifier is in a field that is named after it alone: a number under `document`."""
+        target = self._named_after(name) if shape is not None else None
+        if target is None or shape is None or not target.addressed:
+            return None
+        form = target.identifier_form[0]
+        types = shape.types - {"null"}
+        is_key = types == {"integer"} or any(check.get("format") == "uuid" for check in shape.checks)
+        return target if is_key and types == form.types - {"null"} else None
 
 
 def is_upcoming(name: str) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "LIMITS",
     "OFFSETS",
     "PAGES",
+    "PATTERN_WORDS",
     "Filter",
     "conditions_in",
     "filter_of",
@@ -36,14 +37,18 @@ FURTHER = NAMES["cursors"] | frozenset(
     "before marker next_marker".split()
 )
 """Names of arguments that ask for the items after some others."""
-AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
+AFFIXES = frozenset(
+    "with without exclude not gte lte gt lt min max from to after before since until id ids "
+    "in all any exact iexact".split()
+)
+PATTERN_WORDS = frozenset("pattern prefix like ilike contains icontains startswith istartswith".split())
 _LEAST_WORDS = frozenset("gte gt min from after since".split())
 _MOST_WORDS = frozenset("lte lt max to before until".split())
 _STRICT_WORDS = frozenset({"gt", "lt"})
 _MOMENT_WORDS = frozenset("at on date time timestamp".split())
 _ENDS = {"start": "from", "begin": "from", "end": "to", "stop": "to"}
 _STATE_PREFIXES = ("is", "has", "are")
-FilterHow = Literal["exact", "from", "to", "above", "below", "other"]
+FilterHow = Literal["contains", "prefix", "exact", "from", "to", "above", "below", "other"]
 _CONDITION = re.compile(
     r"(?P<field>[A-Za-z_][\w.]*)\s*(?P<how>==?|:|>=|<=|!=|>|<|\beq\b|\bge\b|\ble\b|\bgt\b|\blt\b|\bne\b)\s*"
     r"(?:\"([^\"]*)\"|'([^']*)'|(true\b|false\b|[\w.-]+)(?!\())"
@@ -70,6 +75,10 @@ def filter_of(kind: EntityType, name: str, value: object) -> Filter | None:
     parts = list(words(name))
     if not parts:
         return None
+    if parts[-1] in PATTERN_WORDS:
+        named = next((field for field in kind.fields if list(words(field)) == parts[:-1]), None)
+        starts = parts[-1] == "prefix" or parts[-1].endswith("startswith")
+        return Filter(named, "prefix" if starts else "contains") if named is not None else None
     least = parts[-1] in _LEAST_WORDS or parts[0] in {"min", "from", "since"}
     most = parts[-1] in _MOST_WORDS or parts[0] in {"max", "until"}
     core = [part for part in parts if part not in AFFIXES]

@@ -18,7 +18,7 @@ from protocols.simulator.demand import Demand
 from protocols.simulator.world import invented_words
 from protocols.simulator.world.demanded_entities import DemandedEntities
 from protocols.simulator.world.entity import Entity
-from protocols.simulator.world.fields import FieldValues
+from protocols.simulator.world.fields import UUID_FORM, FieldValues
 from protocols.simulator.world.question_ids import QuestionIdentifier
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
@@ -168,12 +168,16 @@ class World:
             self._keyed_entities[whole] = user[0] if user else Entity(kind, key, values)
         return self._keyed_entities[whole]
 
-    def find(self, kind: str, identifier: str) -> Entity | None:
-        """The entity with that identifier, or None."""
+    def find(self, kind: str, identifier: str, name: str = "") -> Entity | None:
+        """The entity with that identifier, or None; `name` is that of the argument, which may mean another key."""
         entity_type = self.schema.entity_types[kind]
-        if entity_type.addressed_by_name:
-            return self.entity_named(kind, identifier)
         entity = self._find_identified(entity_type, identifier)
+        key = entity_type.key_field(name) if name and entity is None else entity_type.id_field
+        if key != entity_type.id_field:
+            entities = dict.fromkeys([*self.question_entities(kind), *self.all_entities(kind)])
+            entity = next((e for e in entities if str(self.fields.value(e, key)) == identifier), None)
+        if entity is None and entity_type.addressed_by_name and not _is_key(identifier):
+            return self.entity_named(kind, identifier)
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
@@ -472,3 +476,8 @@ class World:
         entity = Entity(kind, ("created", *content, str(self._creation_counts[kind, *content])))
         self.created[kind].append(entity)
         return self.register(entity)
+
+
+def _is_key(text: str) -> bool:
+    """True for a number or a UUID, which are nobody's name."""
+    return text.isdecimal() or UUID_FORM.fullmatch(text) is not None
