@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from protocols.model import Protocol, Tool
 from protocols.schema_fields import type_of
-from protocols.simulator.analysis.entity_types import EntityTypes, id_field_of, is_enumerated
+from protocols.simulator.analysis.entity_types import EntityTypes, is_enumerated
 from protocols.simulator.analysis.relation_types import RelationTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, WriteEffect, operation_of
@@ -89,7 +89,7 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         detail = kind.detail.shape if kind.detail else None
         kind.summary = _listed_properties(kind) or kind.summary or (detail.properties if detail else {})
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
-        kind.id_field = id_field_of(kind.all_fields, kind.aliases) or kind.id_field
+        kind.id_field = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
         kind.title = _title_field(kind)
 
 

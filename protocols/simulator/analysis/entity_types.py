@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import fsum, log
 
 from protocols.model import Parameter, Protocol
@@ -30,6 +31,8 @@ __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
 _Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
 _ID_WORDS = frozenset({"id", "gid", "uuid", "guid"})
+_SHARED = 3
+"""Types from which an identifier that is named after none of them is that of any type."""
 _ERRORS = frozenset({"error", "errors"})
 _ID_FIELDS = ("id", "gid", "uuid", "guid", "_id", "uid")
 
@@ -47,6 +50,7 @@ class EntityTypes:
         self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
         self._final_nodes: list[_Node] | None = None
+        self._usual = (*_ID_FIELDS, *_shared_identifiers(protocol))
         self._read_paths()
         self._read_shapes()
         arguments = (a.name for tool in protocol.tools for a in tool.arguments if not is_enumerated(a))
@@ -78,6 +82,10 @@ class EntityTypes:
                 return existing
         entity_type = self.by_name[name] = EntityType(name, {name, *aliases})
         return entity_type
+
+    def id_field_of(self, properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
+        """The identifying field among these; empty if there is none."""
+        return id_field_of(properties, aliases, self._usual)
 
     # -- kinds from paths ------------------------------------------------------------------------------------------
 
@@ -111,7 +119,7 @@ class EntityTypes:
         if is_enumerated(parameter):
             return PathStep("choice", name)
         parts, is_id = words(name), is_identifier(name)
-        stem = identifier_stem(name) if is_id else parts
+        stem = () if name in self._usual else identifier_stem(name) if is_id else parts
         segment_noun = singular_name(words(before))
         if either := _either(parts):  # `project_name_or_id`
             stem, is_id = tuple(part for part in parts if part not in either), True
@@ -163,7 +171,7 @@ class EntityTypes:
                 continue
             if any(step.role != "literal" for step in plan.steps) or not plan.shape.properties:
                 continue
-            if id_field_of(plan.shape.properties) and not any(
+            if self.id_field_of(plan.shape.properties) and not any(
                 find_entity_type(step.name, self.by_name) for step in plan.steps
             ):
                 self.singletons["/" + "/".join(step.name for step in plan.steps)] = ""
@@ -191,7 +199,7 @@ class EntityTypes:
         self._type_by_similarity(final=False)
         for plan, shape, _, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
-                stem = identifier_stem(id_field_of(shape.properties))
+                stem = identifier_stem(self.id_field_of(shape.properties))
                 fields = _FieldIndex()
                 for _, other, _, _ in self.nodes():
                     if other.kind:
@@ -244,7 +252,7 @@ class EntityTypes:
 
     def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
-        if set(_ID_FIELDS) & set(shape.properties):
+        if set(self._usual) & set(shape.properties):
             return ""
         telling = bool(shape.name) and singular(label_of(shape.name)) not in GENERIC
         key = shape.name if telling else "" if shape.path else plan.label
@@ -261,7 +269,7 @@ class EntityTypes:
     def _by_identity(self, shape: ResponseShape) -> str:
         """The type named by the only identifier of an object: `{place_id, name, country}` is a place."""
         stems = [stem for name in shape.properties if (stem := identifier_stem(name))]
-        if set(_ID_FIELDS) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
+        if set(self._usual) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
             return ""
         kind = find_entity_type("_".join(stems[0]), self.by_name)
         return kind.name if kind and "_".join(stems[0]) in kind.aliases else ""
@@ -269,22 +277,22 @@ class EntityTypes:
     def _stands_for(self, shape: ResponseShape, kind: str, enveloped: bool) -> bool:
         """True if the root of a detail path is the entity itself, not an envelope around it; or what that holds."""
         if enveloped:
-            return bool(id_field_of(shape.properties, self.by_name[kind].aliases))
+            return bool(self.id_field_of(shape.properties, self.by_name[kind].aliases))
         aliases = self.by_name[kind].aliases
         own_lists = [
             part.item for name, part in shape.properties.items() if part.item and singular_name(words(name)) in aliases
         ]
-        if any(item.properties and id_field_of(item.properties, aliases) for item in own_lists):
-            return bool(id_field_of(shape.properties, aliases))
-        if id_field_of(shape.properties) or self.by_name[kind].ordinal in shape.properties:
+        if any(item.properties and self.id_field_of(item.properties, aliases) for item in own_lists):
+            return bool(self.id_field_of(shape.properties, aliases))
+        if self.id_field_of(shape.properties) or self.by_name[kind].ordinal in shape.properties:
             return True
-        inner = [p for p in shape.properties.values() if p.properties and id_field_of(p.properties)]
+        inner = [p for p in shape.properties.values() if p.properties and self.id_field_of(p.properties)]
         return not (len(shape.properties) <= 3 and inner)
 
     def _discriminated(self, shape: ResponseShape) -> str:
         for name in ("type", "media_type", "object", "kind", "object_type", "entity_type"):
             part = shape.properties.get(name)
-            if part is None or not id_field_of(shape.properties):
+            if part is None or not self.id_field_of(shape.properties):
                 continue
             values = set(map(str, part.enumerated))
             values |= {str(check["const"]) for check in part.checks if "const" in check}
@@ -301,7 +309,7 @@ class EntityTypes:
         key = shape.name
         if key and label_of(key) not in GENERIC and singular(label_of(key)) not in GENERIC:
             kind = find_entity_type(key, self.by_name)
-            if kind is None and id_field_of(shape.properties) and not item:
+            if kind is None and self.id_field_of(shape.properties) and not item:
                 kind = find_entity_type(key, self.by_name, loose=True)
             if kind:
                 return kind.name if self._plausible(shape, kind) else ""
@@ -311,13 +319,13 @@ class EntityTypes:
             literals = [step.name for step in plan.steps[-1:] if step.role == "literal"] if enveloped else []
             segments += [kind for name in literals if (kind := find_entity_type(name, self.by_name))]
             scalars = _scalars(shape.properties)  # `device_codes` is a list, and no identifier
-            return next((kind.name for kind in segments if id_field_of(scalars, kind.aliases)), "")
+            return next((kind.name for kind in segments if self.id_field_of(scalars, kind.aliases)), "")
         if item and not within and all(singular(label_of(key)) in GENERIC for key in shape.path):
             return next((kind.name for kind in segments if self._plausible(shape, kind)), "")
         return ""
 
     def _plausible(self, shape: ResponseShape, kind: EntityType) -> bool:
-        if id_field_of(shape.properties, kind.aliases) or (kind.ordinal and kind.ordinal in shape.properties):
+        if self.id_field_of(shape.properties, kind.aliases) or (kind.ordinal and kind.ordinal in shape.properties):
             return True
         lists = any(part.is_array for part in shape.properties.values())
         return not shape.properties.keys().isdisjoint(NAMES) and not lists and not kind.addressed
@@ -328,7 +336,7 @@ class EntityTypes:
             if shape.kind:
                 fields.add(shape.kind, shape.properties)
         for plan, shape, around, item in self.nodes():
-            if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
+            if shape.kind or not shape.properties or not (shape.path or item) or not self.id_field_of(shape.properties):
                 continue
             if self._is_part(shape, around, item):
                 continue
@@ -426,12 +434,12 @@ class _FieldIndex:
         return best
 
 
-def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
-    """The identifying field among these; empty if there is none."""
+def id_field_of(properties: Iterable[str], aliases: Iterable[str] = (), usual: Sequence[str] = _ID_FIELDS) -> str:
+    """The identifying field among these, first of all one that is usual for any type; empty if there is none."""
     names = list(properties)
-    for usual in _ID_FIELDS:
-        if usual in names:
-            return usual
+    for name in usual:
+        if name in names:
+            return name
     own = {tuple(alias.split("_")) for alias in aliases}
     named_after = [name for name in names if identifier_stem(name) in own] if own else []
     for name in (*(n for n in named_after if words(n)[-1] in _ID_WORDS), *named_after):
@@ -442,6 +450,25 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
             if parts and parts[-1] in _ID_WORDS and len(parts) > 1 and position < 2:
                 return name
     return next((name for name in ("ref", "slug", "key") if name in names and own), "")
+
+
+def _shared_identifiers(protocol: Protocol) -> Sequence[str]:
+    """The parameters that identify things of several types and are named after none: `{zoo_id}` of pets and pens."""
+    before: dict[str, set[str]] = defaultdict(set)
+    for path in sorted({tool.path for tool in protocol.tools}):
+        parts = path.split("/")
+        for noun, part in pairwise(parts):
+            if part.startswith("{") and noun and not noun.startswith("{"):
+                before[part.strip("{}")].add(singular_name(words(noun)))
+    nouns = set().union(*before.values())
+    return [
+        name
+        for name, types in before.items()
+        if len(types) >= _SHARED
+        and is_identifier(name)
+        and identifier_stem(name)
+        and "_".join(identifier_stem(name)) not in nouns
+    ]
 
 
 def _either(parts: tuple[str, ...]) -> frozenset[str]:
