@@ -26,7 +26,7 @@ from atc.query import Query
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
-from protocols.text.words import TEXTS, singular, stem, words
+from protocols.text.words import TEXTS, identifier_stem, singular, stem, words
 from sandbox.records import Run
 
 __all__ = ["RehearsalHelp"]
@@ -42,7 +42,9 @@ _GROUPED = re.compile(r"\+?\d+(?:[ /-]\d+)+")
 """Digits in groups, as of a telephone number, which a program may write without them."""
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), 1)}
-_MINOR = frozenset("id at on in date time is has are of the a an by to for number count total type".split())  # noqa: SIM905
+_MINOR = frozenset(
+    "next previous id at on in date time is has are of the a an by to for number count total type".split()
+)  # noqa: SIM905
 """Words of a field's name that a question need not have to mean it."""
 _SUPERLATIVES = {"top": "max", "highest": "max", "largest": "max", "fastest": "max", "lowest": "min", "smallest": "min"}
 """Words of a question that a field's name has in short."""
@@ -173,6 +175,11 @@ class _Mentions:
         return frozenset(node.id for node in names if isinstance(node.ctx, ast.Load))
 
 
+def _is_amount(name: str) -> bool:
+    """True for what is read as a name and is an amount: "16 GB of RAM", "Top 3"."""
+    return name[0].isdigit() or all(word.isdigit() or word in _SUPERLATIVES for word in name.lower().split())
+
+
 def _reckons(parent: ast.AST, node: ast.AST) -> bool:
     """True for a number in a sum or a product, which is no part of a text."""
     number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
@@ -182,8 +189,7 @@ def _reckons(parent: ast.AST, node: ast.AST) -> bool:
 def _missing_texts(question: str, mentions: _Mentions) -> Iterator[str]:
     """The quoted texts, names of several words, addresses, codes and tags of a question that no constant has."""
     quoted = _QUOTED.findall(question)
-    # What begins with a number is an amount: "16 GB of RAM".
-    named = [name.text for name in read_entities(question).names if " " in name.text and not name.text[0].isdigit()]
+    named = [name.text for name in read_entities(question).names if " " in name.text and not _is_amount(name.text)]
     codes = [token for token in _TOKEN.findall(question) if _is_code(token)]
     for text in dict.fromkeys((*quoted, *named, *codes, *_MARKED.findall(question))):
         parts = [_bare(part) for part in _WORD.findall(text)]
@@ -310,7 +316,7 @@ def _missing_fields(plain: list[str], traced: TracedRun, mentions: _Mentions) ->
         for name in dict.fromkeys((*siblings, *deeper)):
             parts = [singular(word) for word in words(name)]
             telling = [part for part in parts if part not in _MINOR]
-            if name in mentions.keys or name == used or not telling:
+            if name in mentions.keys or name == used or not telling or (identifier_stem(name) and "id" not in plain):
                 continue
             alike = len(parts) > 1 and len(own) > 1 and bool(set(own) & set(parts))
             differing = [part for part in telling if part not in own] if alike else telling

@@ -64,7 +64,8 @@ def _paged_to_an_end(traced: TracedRun) -> Iterator[str]:
     """The tools whose pages a loop of the program asks for until it breaks off, or its test says so."""
     for loop in (*nodes_of(traced.tree, ast.While), *nodes_of(traced.tree, ast.For)):
         tested = isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant)
-        if tested or any(nodes_of(loop, ast.Break)):
+        breaks = any(nodes_of(loop, ast.Break)) and not any(isinstance(part, ast.Break) for part in loop.body)
+        if tested or breaks:
             for call, tool in calls_of(loop, traced.tools):
                 names = {keyword.arg or "page" for keyword in call.keywords} - NAMES["limits"]
                 if any(map(selects_page, names)):

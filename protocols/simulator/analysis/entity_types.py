@@ -30,11 +30,11 @@ from protocols.text.words import identifier_stem, is_identifier, singular, words
 __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
 _Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
-_ID_WORDS = frozenset({"id", "gid", "uuid", "guid"})
+_ID_WORDS = frozenset({"id", "gid", "uuid", "guid", "sid"})
 _SHARED = 3
 """Types from which an identifier that is named after none of them is that of any type."""
 _ERRORS = frozenset({"error", "errors"})
-_ID_FIELDS = ("id", "gid", "uuid", "guid", "_id", "uid")
+_ID_FIELDS = ("id", "gid", "uuid", "guid", "_id", "uid", "sid")
 
 
 class EntityTypes:
@@ -50,7 +50,8 @@ class EntityTypes:
         self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
         self._final_nodes: list[_Node] | None = None
-        self._usual = (*_ID_FIELDS, *_shared_identifiers(protocol))
+        self._shared = _shared_identifiers(protocol)
+        self._usual = (*_ID_FIELDS, *(name for name in self._shared if identifier_stem(name)[-1] not in GENERIC))
         self._read_paths()
         self._read_shapes()
         arguments = (a.name for tool in protocol.tools for a in tool.arguments if not is_enumerated(a))
@@ -119,7 +120,7 @@ class EntityTypes:
         if is_enumerated(parameter):
             return PathStep("choice", name)
         parts, is_id = words(name), is_identifier(name)
-        stem = () if name in self._usual else identifier_stem(name) if is_id else parts
+        stem = () if name in self._shared else identifier_stem(name) if is_id else parts
         segment_noun = singular_name(words(before))
         if either := _either(parts):  # `project_name_or_id`
             stem, is_id = tuple(part for part in parts if part not in either), True
@@ -467,7 +468,7 @@ def _shared_identifiers(protocol: Protocol) -> Sequence[str]:
         if len(types) >= _SHARED
         and is_identifier(name)
         and identifier_stem(name)
-        and "_".join(identifier_stem(name)) not in nouns
+        and ("_".join(identifier_stem(name)) not in nouns or identifier_stem(name)[-1] in GENERIC)
     ]
 
 

@@ -19,12 +19,12 @@ from protocols.simulator.analysis.world_file import NumberRange
 from protocols.simulator.analysis.world_schema import ANY, EntityType, FieldInfo, label_of, slug
 from protocols.simulator.world import invented_words
 from protocols.simulator.world.entity import Entity, WorldContext
-from protocols.simulator.world.plausible_values import is_date, make_value, mimic, number
+from protocols.simulator.world.plausible_values import UUID_FORM, is_date, make_value, mimic, number
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import ID_WORDS, identifier_stem, singular, words
 
-__all__ = ["UUID_FORM", "FieldValues", "is_upcoming"]
+__all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _FOLLOWING = (
@@ -38,7 +38,6 @@ _FEW_IDENTIFIERS = 8
 """Attempts after which an identifier is numbered, because its schema allows few values."""
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
-UUID_FORM = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
 

@@ -23,8 +23,9 @@ from protocols.simulator.world import invented_words
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
-__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "restyled"]
+__all__ = ["UUID_FORM", "is_date", "leading_number", "make_value", "mimic", "number", "restyled"]
 
+UUID_FORM = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
@@ -60,6 +61,8 @@ def mimic(text: str, rng: SeededRNG) -> str:
         text_like = "".join(f"{rng.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
     elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
         text_like = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
+        if UUID_FORM.fullmatch(stem):  # of the same version and variant
+            text_like = text_like[:14] + stem[14] + text_like[15:19] + stem[19] + text_like[20:]
     else:
         text_like, mixed = "", len(stem) >= 16 and any(c.isdigit() for c in stem)
         for character in stem:

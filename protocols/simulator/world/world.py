@@ -18,7 +18,8 @@ from protocols.simulator.demand import Demand
 from protocols.simulator.world import invented_words
 from protocols.simulator.world.demanded_entities import DemandedEntities
 from protocols.simulator.world.entity import Entity
-from protocols.simulator.world.fields import UUID_FORM, FieldValues
+from protocols.simulator.world.fields import FieldValues
+from protocols.simulator.world.plausible_values import UUID_FORM
 from protocols.simulator.world.question_ids import QuestionIdentifier
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
