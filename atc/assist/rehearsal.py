@@ -26,7 +26,7 @@ from atc.query import Query
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
-from protocols.text.words import TEXTS, identifier_stem, singular, stem, words
+from protocols.text.words import TEXTS, identifier_stem, selects_page, singular, stem, words
 from sandbox.records import Run
 
 __all__ = ["RehearsalHelp"]
@@ -43,8 +43,8 @@ _GROUPED = re.compile(r"\+?\d+(?:[ /-]\d+)+")
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), 1)}
 _MINOR = frozenset(
-    "next previous id at on in date time is has are of the a an by to for number count total type".split()
-)  # noqa: SIM905
+    "next previous id at on in date time is has are of the a an by to for number count total type".split()  # noqa: SIM905
+)
 """Words of a field's name that a question need not have to mean it."""
 _SUPERLATIVES = {"top": "max", "highest": "max", "largest": "max", "fastest": "max", "lowest": "min", "smallest": "min"}
 """Words of a question that a field's name has in short."""
@@ -344,6 +344,8 @@ def _used_objects(traced: TracedRun) -> Iterator[tuple[str, tuple[str, ...], tup
                 outer = above.values() if isinstance(above, dict) else ()
                 cousins = (key for value in outer if isinstance(value, dict) for key in value)
                 plain = tuple(key for key, value in holder.items() if not isinstance(value, dict | list))
+                if isinstance(holder[step], list):  # beside a list stands its page: `start`, `total`
+                    plain = tuple(key for key in plain if not selects_page(key))
                 yield step, plain, (*holder, *inner, *cousins)
 
 

@@ -32,7 +32,8 @@ _TOTALS = frozenset(
 _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
 _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
 _MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
-_NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link", "next marker"})
+_NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next marker"})
+_ADDRESS = re.compile(r" (url|uri|link|href)$")
 _PAGE_OBJECTS = frozenset({"metadata", "meta", "paging", "pagination", "page", "pages", "links", "page info", "cursor"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _MIN_PAGE = 20
@@ -62,7 +63,8 @@ def first_page(traced: TracedRun) -> Finding | None:
 
 def _paged_to_an_end(traced: TracedRun) -> Iterator[str]:
     """The tools whose pages a loop of the program asks for until it breaks off, or its test says so."""
-    for loop in (*nodes_of(traced.tree, ast.While), *nodes_of(traced.tree, ast.For)):
+    loops: list[ast.While | ast.For] = [*nodes_of(traced.tree, ast.While), *nodes_of(traced.tree, ast.For)]
+    for loop in loops:
         tested = isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant)
         breaks = any(nodes_of(loop, ast.Break)) and not any(isinstance(part, ast.Break) for part in loop.body)
         if tested or breaks:
@@ -91,7 +93,8 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
         about_pages = list(_page_objects(siblings))
         nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
-        siblings |= {key: value for key, value in nested.items() if key in _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS}
+        told = _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS
+        siblings |= {key: value for key, value in nested.items() if _ADDRESS.sub("", key) in told}
         names = {argument.argument for argument in tool.arguments} if tool is not None else set()
         if nested.get("after") and "after" in call.arguments.keys() | names:
             siblings["next"] = nested["after"]
@@ -150,7 +153,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     for key, value in siblings.items():
         if key in _PAGE_TOTALS and isinstance(value, int):
             return f"{pages} of {value} pages" if value > pages else ""
-        if (key in _MORE_KEYS and value is True) or (key in _NEXT_KEYS and value):
+        if (key in _MORE_KEYS and value is True) or (_ADDRESS.sub("", key) in _NEXT_KEYS and value):
             return f"it has {key!r}"
     return ""
 
@@ -163,7 +166,7 @@ def _is_last(call: CallRecord, traced: TracedRun, siblings: Iterable[str]) -> bo
 
 def _tells_extent(key: str) -> bool:
     """True if a field beside a list tells whether there is more of it."""
-    return key in _PAGE_TOTALS | _MORE_KEYS | _NEXT_KEYS or (
+    return _ADDRESS.sub("", key) in _PAGE_TOTALS | _MORE_KEYS | _NEXT_KEYS or (
         set(key.split()) <= _TOTALS and not _TOTAL_KEYS.isdisjoint(key.split())
     )
 

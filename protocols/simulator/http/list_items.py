@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -31,6 +32,8 @@ _DIRECTION_WORDS = frozenset("asc desc ascending descending".split())
 _DOCUMENTED_ORDER = re.compile(r"\b(newest|latest|most recent|oldest) first\b", re.IGNORECASE)
 """Made with one document in view. Five recorded benchmarks are as before it, but none of their documents says this."""
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
+_MAIL_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} ")
+"""How a date of RFC 2822 begins."""
 _OPERATORS = {
     "=": ("exact", True), "IN": ("exact", True), "!=": ("exact", False), "NIN": ("exact", False),
     "~": ("contains", True), "!~": ("contains", False), "^": ("prefix", True), "$": ("suffix", True),
@@ -400,6 +403,8 @@ def compares(own: object, how: str, value: object) -> bool:
             with a number is compared as a number, dates and other texts as texts.
     """
     if how in _LIMITS:
+        if isinstance(own, str) and _MAIL_DATE.match(own):
+            own = parsedate_to_datetime(own).strftime("%Y-%m-%dT%H:%M:%SZ")
         own_number, limit = leading_number(own), leading_number(value)
         if own is None:
             return False

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
@@ -34,9 +35,10 @@ _TOTALS = frozenset(
 _PAGE_FIELDS = frozenset(
     "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
 )
-NEXT_LINKS = frozenset({"next_page", "next_url", "next_link", "next_page_url", "next_page_token", "next_cursor"})
+NEXT_LINKS = frozenset("next_page next_url next_link next_page_url next_page_uri next_page_token next_cursor".split())
 """Names of fields that lead to the next page and mean nothing else."""
 _WILDCARDS = frozenset("~ - * _all".split())
+_ADDRESS = re.compile(r"_(url|uri|link|href)$")
 _NEXT_CURSORS = FURTHER - {"before"} | {"end_cursor", "next_after"}
 _PAGE_COUNTS = frozenset({"total_pages", "pages", "page_count", "last_page", "num_pages"})
 
@@ -124,7 +126,7 @@ class Paginator:
             return True, self._cursor(frame, part) if more else None
         if label in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
             return True, more
-        if label in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
+        if _ADDRESS.sub("", label) in {"next", "next_page", "previous", "prev", "previous_page", "prev_page"}:
             ahead = label.startswith("next")
             return True, self._neighbour(part, frame, ahead, more if ahead else frame.offset > 0)
         if label in {"href", "self", "self_link"} and is_text:

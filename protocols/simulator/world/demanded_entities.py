@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
@@ -392,4 +393,6 @@ def _forms(moment: datetime, shape: ResponseShape | None) -> list[Any]:
     in_milliseconds = bool(numbers) and min(numbers) >= _MILLISECONDS
     whole = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
     styled = [restyled(str(examples[0]), moment)] if examples else []
+    if any(str(check.get("format")).endswith("rfc-2822") for check in (shape.checks if shape else ())):
+        styled.insert(0, format_datetime(moment))
     return [*styled, whole, moment.strftime("%Y-%m-%d"), seconds * 1000 if in_milliseconds else seconds, str(seconds)]

@@ -13,7 +13,8 @@ import string
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from email.utils import format_datetime
 from typing import cast
 
 from protocols.model import Schema
@@ -322,6 +323,8 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
         return invented_words.person(rng).lower().replace(" ", ".") + "@example.com"
     if form in {"uri", "url"} or last in {"url", "uri", "link", "href", "homepage", "website"}:
         return f"https://example.com/{slug(invented_words.title(rng))}"
+    if form.endswith("rfc-2822"):
+        return format_datetime((now - timedelta(minutes=rng.below(500_000))).astimezone(UTC))
     if last in {"date", "birthday", "day"} or form == "date":
         return (now - timedelta(days=rng.below(9000))).strftime("%Y-%m-%d")
     if last in {"at", "timestamp", "time", "heartbeat"} or (len(parts) > 1 and last == "on"):
