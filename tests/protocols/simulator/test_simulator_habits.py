@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
+
 import pytest
 
 from atc.program.demands import demands_of
@@ -183,3 +185,59 @@ def test_a_success_has_no_errors(club: Client) -> None:
     assert club.get(f"/lamps/{club.get('/lamps')['lamps'][0]['id']}")["errors"] == []
     assert club.get("/lamps/codes")["lamp_codes"]
     assert club.get("/settings/")["id"]
+
+
+def depot_document() -> dict[str, object]:
+    """Identifiers of one name for several types, two keys of one type, names in paths, and filters of several kinds."""
+    crate = object_of("zoo_id", zoo_id=WHOLE, name=TEXT, rack=WHOLE, sent={"type": "string", "format": "rfc-2822"})
+    rack, bin_ = object_of("zoo_id", zoo_id=WHOLE, name=TEXT), object_of("zoo_id", zoo_id=WHOLE, colour=TEXT)
+    order = object_of("id", "external_id", id={"type": "string", "format": "uuid"}, external_id=TEXT, name=TEXT)
+    page = object_of(crates=list_of(crate), next_page_uri={"type": "string", "nullable": True})
+    listed = operation(page, {"name__icontains": TEXT, "q": TEXT, "page": WHOLE, "sent__gte": TEXT})
+    paths = {
+        "/crates": {"get": listed},
+        "/crates/{zoo_id}": {"get": operation(crate)},
+        "/racks": {"get": operation(list_of(rack))},
+        "/racks/{zoo_id}": {"get": operation(rack)},
+        "/bins/{zoo_id}": {"get": operation(bin_)},
+        "/orders": {"get": operation(list_of(order))},
+        "/orders/{external_order_id}": {"get": operation(order)},
+        "/projects/{project_name_or_id}": {"get": operation(object_of("id", id=WHOLE, name=TEXT))},
+    }
+    return described(paths)
+
+
+@pytest.fixture
+def depot() -> Client:
+    return client_of(depot_document(), 'Which crates of "North Wing" are there?')
+
+
+def test_an_identifier_of_several_types_names_none(depot: Client) -> None:
+    """A number under the name of a type is its identifier, too."""
+    crates, racks = depot.get("/crates")["crates"], depot.get("/racks")
+
+    assert {"zoo_id", "name", "rack", "sent"} == crates[0].keys()
+    assert depot.get(f"/crates/{crates[0]['zoo_id']}") == crates[0]
+    assert depot.get(f"/racks/{crates[0]['rack']}") in racks
+
+
+def test_things_are_found_by_other_keys(depot: Client) -> None:
+    """By the key that a parameter names, and by a name or an identifier."""
+    order = depot.get("/orders")[0]
+    project = depot.get("/projects/North Wing")
+
+    assert depot.get(f"/orders/{order['external_id']}") == order
+    assert order["id"][14] == "4"
+    assert project["name"] == "North Wing"
+    assert depot.get(f"/projects/{project['id']}") == project
+
+
+def test_filters_by_a_part_by_a_condition_and_by_a_date(depot: Client) -> None:
+    crates = depot.get("/crates")["crates"]
+    name, sent = crates[3]["name"], [parsedate_to_datetime(crate["sent"]) for crate in crates]
+    later = depot.get("/crates", sent__gte=sorted(sent)[10].strftime("%Y-%m-%d"))["crates"]
+
+    assert [crate["name"] for crate in depot.get("/crates", name__icontains=name.upper())["crates"]] == [name]
+    assert depot.get("/crates", q=f"zoo_id={crates[2]['zoo_id']}")["crates"] == [crates[2]]
+    assert min(parsedate_to_datetime(crate["sent"]) for crate in later) >= sorted(sent)[10].replace(hour=0, minute=0)
+    assert depot.get("/crates")["next_page_uri"].endswith("page=2")
