@@ -344,7 +344,7 @@ def _used_objects(traced: TracedRun) -> Iterator[tuple[str, tuple[str, ...], tup
                 outer = above.values() if isinstance(above, dict) else ()
                 cousins = (key for value in outer if isinstance(value, dict) for key in value)
                 plain = tuple(key for key, value in holder.items() if not isinstance(value, dict | list))
-                if isinstance(holder[step], list):  # beside a list stands its page: `start`, `total`
+                if isinstance(holder.get(step), list):  # beside a list stands its page: `start`, `total`
                     plain = tuple(key for key in plain if not selects_page(key))
                 yield step, plain, (*holder, *inner, *cousins)
 
