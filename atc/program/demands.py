@@ -307,7 +307,8 @@ class _Reader:
             return function(*parts[:count], **dict(zip(cast("list[str]", names), parts[count:], strict=True)))
 
         name = called_tool(node) or ast.unparse(node.func)
-        if self._now is not None and (clock := _CLOCKS.get(_SPELLED.sub("", name))) is not None:
+        clock = _CLOCKS.get(_SPELLED.sub("", name)) if self._now is not None and "." in name else None
+        if clock is not None:
             return self._all(arguments, depth, lambda zones: clock(self._now, zones))
         if name in _CALLABLE and None not in names:
             return self._all(arguments, depth, lambda parts: apply(_CALLABLE[name], parts))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
@@ -404,7 +405,8 @@ def compares(own: object, how: str, value: object) -> bool:
     """
     if how in _LIMITS:
         if isinstance(own, str) and _MAIL_DATE.match(own):
-            own = parsedate_to_datetime(own).strftime("%Y-%m-%dT%H:%M:%SZ")
+            with suppress(ValueError):
+                own = parsedate_to_datetime(own).strftime("%Y-%m-%dT%H:%M:%SZ")
         own_number, limit = leading_number(own), leading_number(value)
         if own is None:
             return False

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from protocols.model import Schema, Tool
 from protocols.schema_fields import declared_types
@@ -38,6 +38,8 @@ _PAGE_FIELDS = frozenset(
 NEXT_LINKS = frozenset("next_page next_url next_link next_page_url next_page_uri next_page_token next_cursor".split())
 """Names of fields that lead to the next page and mean nothing else."""
 _WILDCARDS = frozenset("~ - * _all".split())
+_URL = "/:?&=%#[]@!$'()*+,;~"
+"""The characters of a URL that stay as they are in a header."""
 _ADDRESS = re.compile(r"_(url|uri|link|href)$")
 _NEXT_CURSORS = FURTHER - {"before"} | {"end_cursor", "next_after"}
 _PAGE_COUNTS = frozenset({"total_pages", "pages", "page_count", "last_page", "num_pages"})
@@ -139,7 +141,8 @@ class Paginator:
         """The documented headers about the page: the links of RFC 8288, and how many items there are in all."""
         headers: dict[str, str] = {}
         exists = {"next": frame.offset + frame.limit < frame.total, "prev": frame.offset > 0}
-        links = (f'<{self._link(frame, name == "next")}>; rel="{name}"' for name, there in exists.items() if there)
+        urls = {name: quote(self._link(frame, name == "next"), _URL) for name, there in exists.items() if there}
+        links = (f'<{url}>; rel="{name}"' for name, url in urls.items())
         success = frame.plan.tool.success
         for name in success.headers if success is not None and frame.limit else ():
             label = label_of(name).removeprefix("x_")

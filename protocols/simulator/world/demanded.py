@@ -304,9 +304,8 @@ class _DemandReader:
             outer = shape.properties.values() if not shape.kind else ()
             for part in (shape, *outer, *(inner for p in outer if not p.kind for inner in p.properties.values())):
                 names |= dict.fromkeys(part.item_types) if not shape.kind else {}
-            if (
-                shape.kind and not plan.subject and plan.tool.method == "GET"
-            ):  # one is looked up: `/accounts/lookup?name=…`
+            looked_up = shape.kind and not plan.subject and plan.tool.method == "GET"  # `/accounts/lookup?name=…`
+            if looked_up:
                 names[shape.kind] = None
         return (self.schema.entity_types[self._typed.get((plan.tool.name, name), name)] for name in names)
 
