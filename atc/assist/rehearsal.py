@@ -5,9 +5,9 @@ finds something, too. What remains is to compare the two. The question's words a
 and of the replies, as they are: its values, its fields, numbers and quoted texts. This is a reading, so it is no fact
 about a run of the real service.
 
-The rules were written with programs over documents in view. Of 36 over four that nobody had read they find @W wrong ones
-and doubt @R right ones (`python -m benchmarks.micro.twin --half last`). What begins with a capital is no name by that:
-that rule doubted as many right programs as it found wrong ones.
+The rules were written with programs over documents in view. Of 36 over four that nobody had read they find 5 wrong ones
+and doubt 2 right ones (`python -m benchmarks.micro.twin --half last`). Words in capitals are no names here: that rule
+doubted one more right program there, and found no wrong one.
 """
 
 from __future__ import annotations

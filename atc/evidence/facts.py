@@ -70,7 +70,7 @@ def _paged_to_an_end(traced: TracedRun) -> Iterator[str]:
         if tested or breaks:
             for call, tool in calls_of(loop, traced.tools):
                 names = {keyword.arg or "page" for keyword in call.keywords} - NAMES["limits"]
-                if any(map(selects_page, names)):
+                if any(name == "before" or selects_page(name) for name in names):
                     yield tool
 
 
