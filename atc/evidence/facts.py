@@ -63,13 +63,12 @@ def first_page(traced: TracedRun) -> Finding | None:
 
 def _paged_to_an_end(traced: TracedRun) -> Iterator[str]:
     """The tools whose pages a loop of the program asks for until it breaks off, or its test says so."""
-    loops: list[ast.While | ast.For] = [*nodes_of(traced.tree, ast.While), *nodes_of(traced.tree, ast.For)]
-    for loop in loops:
-        tested = isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant)
-        breaks = any(nodes_of(loop, ast.Break)) and not any(isinstance(part, ast.Break) for part in loop.body)
-        if tested or breaks:
+    for loop in nodes_of(traced.tree, ast.While):
+        counted = any(isinstance(part.value, int) for part in nodes_of(loop.test, ast.Constant))  # `True`, `page < 3`
+        if not counted or any(isinstance(part, ast.If) and any(nodes_of(part, ast.Break)) for part in loop.body):
             for call, tool in calls_of(loop, traced.tools):
-                names = {keyword.arg or "page" for keyword in call.keywords} - NAMES["limits"]
+                moving = (keyword for keyword in call.keywords if not isinstance(keyword.value, ast.Constant))
+                names = {keyword.arg or "page" for keyword in moving} - NAMES["limits"]
                 if any(name == "before" or selects_page(name) for name in names):
                     yield tool
 
@@ -108,7 +107,7 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
         if read[path] < longest:
             continue
-        if call.more:
+        if all(page.more for page in page_calls):
             yield path, "its Link header leads to a next page"
         elif path and (extent := _describe_rest(siblings, call, longest, len(pages))):
             yield path, extent

@@ -289,7 +289,7 @@ class _Reader:
                     return self._all([node.left, node.right], depth, lambda parts: parts[0] - parts[1])
                 case ast.BinOp(op=ast.Mult()):
                     return self._all([node.left, node.right], depth, lambda parts: _product(*parts))
-                case ast.Name(id="UTC") | ast.Attribute(attr="UTC") | ast.Attribute(attr="utc"):
+                case ast.Name() | ast.Attribute() if _SPELLED.sub("", ast.unparse(node)) in {"UTC", "timezone.utc"}:
                     return UTC
                 case ast.JoinedStr():
                     plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]

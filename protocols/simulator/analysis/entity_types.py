@@ -210,7 +210,8 @@ class EntityTypes:
                     shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
         self._type_by_similarity(final=True)
         for path in self.singletons:
-            plan = next(p for p in self.plans if "/" + p.tool.path.strip("/") == path and p.tool.method == "GET")
+            steps = path[1:].split("/")
+            plan = next(p for p in self.plans if [s.name for s in p.steps] == steps and p.tool.method == "GET")
             self.singletons[path] = plan.shape.kind if plan.shape else ""
         for plan in self.plans:
             if plan.root and not plan.subject:

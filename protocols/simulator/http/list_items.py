@@ -125,18 +125,18 @@ class ListItems:
         if frame.choice and (named := self.schema.entity_type_named(frame.choice)):
             kind = named.name
         text = frame.searched
-        if isinstance(text, str) and self._is_expression(kind, text):
-            return self._filtered([e for e in self.world.all_entities(kind) if self._meets_expression(e, text)], frame)
-        if isinstance(text, str) and text.strip():
+        expression = text if isinstance(text, str) and self._is_expression(kind, text) else ""
+        if isinstance(text, str) and text.strip() and not expression:
             return self._search(kind, text.strip(), frame)
         if told := self._told_of_others(kind, frame):
             return told
-        entities = self._filtered(self.world.all_entities(kind), frame)
+        every = self.world.all_entities(kind)
+        entities = self._filtered([e for e in every if not expression or self._meets_expression(e, expression)], frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
 
     def _is_expression(self, kind: str, text: str) -> bool:
         """True for conditions on fields in place of a text to search for: `state=open`."""
-        conditions = conditions_in(text)
+        conditions = conditions_in(text) if " " not in text.strip() else []
         return bool(conditions) and all(name in self.schema.entity_types[kind].all_fields for name, _, _ in conditions)
 
     def _told_of_others(self, name: str, frame: ResponseFrame) -> list[Entity]:

@@ -218,6 +218,26 @@ def test_a_loop_over_pages_may_end_before_the_last(end: str) -> None:
     ) == ["FirstPage"]
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while page <= 1:",
+        "for page in range(1, 2):",
+        "while films[-1:] == page * 9:\n    if not page:\n        break",
+    ],
+)
+def test_a_loop_that_counts_has_read_so_many_pages(loop: str) -> None:
+    """A number of pages that the program has chosen is no end of the list; nor does a page of one number move."""
+    argument = "1" if "films[" in loop else "page"
+    program = (
+        f"page, n, films = 1, 0, []\n{loop}\n    n += len(GET_films(page={argument})['films'])\n    page += 1\nprint(n)"
+    )
+    line = 1 + program[: program.index("GET_films")].count("\n")
+    finished = run("20", call(response=PART, page=1, line=line), printed=(Source(0, ("films",), "made"),))
+
+    assert kinds(program, finished) == ["FirstPage"]
+
+
 def test_an_empty_last_page_is_not_nothing() -> None:
     pages = [call(response={"films": films}, page=page) for page, films in enumerate(([{"title": "Dune"}], []), 1)]
     finished = run("none of them", *pages, printed=(Source(0, ("films",), "decided"),))

@@ -133,6 +133,7 @@ def club_document() -> dict[str, object]:
         "/lamps/search": {
             "post": operation(object_of(lamps=list_of(lamp)), body=object_of(text_filter=TEXT, limit=WHOLE))
         },
+        "/shown//colours": {"get": operation(object_of("id", id=WHOLE, colour=TEXT))},
         "/settings/": {"get": operation(object_of("id", id=WHOLE, colour=TEXT))},
     }
     return described(paths)
@@ -239,5 +240,6 @@ def test_filters_by_a_part_by_a_condition_and_by_a_date(depot: Client) -> None:
 
     assert [crate["name"] for crate in depot.get("/crates", name__icontains=name.upper())["crates"]] == [name]
     assert depot.get("/crates", q=f"zoo_id={crates[2]['zoo_id']}")["crates"] == [crates[2]]
+    assert depot.get("/crates", q=f"{name} zoo_id:{crates[2]['zoo_id']}")["crates"] != [crates[2]]
     assert min(parsedate_to_datetime(crate["sent"]) for crate in later) >= sorted(sent)[10].replace(hour=0, minute=0)
     assert depot.get("/crates")["next_page_uri"].endswith("page=2")
