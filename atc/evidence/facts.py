@@ -55,9 +55,8 @@ def first_page(traced: TracedRun) -> Finding | None:
 
             line = whole_traversal(traced, call, path)
             if line is not None:
-                at = subscripts(path)
-                message = f"{name_of(call)} returned only a part of its list{at and ' '}{at}: {extent}"
-                return Finding("FirstPage", message, line, call.index, path)
+                part = f"{name_of(call)} returned only a part of its list {subscripts(path)}".rstrip()
+                return Finding("FirstPage", f"{part}: {extent}", line, call.index, path)
     return None
 
 
@@ -79,9 +78,8 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
     tool = traced.tools.get(call.tool or "")
-    tells = any(page.more for page in page_calls) or (
-        tool is not None and "link" in map(str.lower, tool.result_headers)
-    )
+    documented = map(str.lower, tool.result_headers if tool is not None else ())
+    has_links = any(page.more for page in page_calls) or "link" in documented
     top = traced.response(call)
     pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
     read = {path: sum(_list_length(page, path, traced) for page in page_calls) for path, _, _ in lists_in(top)}
@@ -90,10 +88,9 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             continue
         fields = {**(top if isinstance(top, dict) else {}), **around}
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
-        about_pages = list(_page_objects(siblings))
-        nested = {" ".join(words(key)): value for part in about_pages for key, value in part.items()}
-        told = _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS
-        siblings |= {key: value for key, value in nested.items() if _ADDRESS.sub("", key) in told}
+        nested = {" ".join(words(key)): value for part in _page_objects(siblings) for key, value in part.items()}
+        extent_keys = _MORE_KEYS | _NEXT_KEYS | _PAGE_TOTALS
+        siblings |= {key: value for key, value in nested.items() if _ADDRESS.sub("", key) in extent_keys}
         names = {argument.argument for argument in tool.arguments} if tool is not None else set()
         if nested.get("after") and "after" in call.arguments.keys() | names:
             siblings["next"] = nested["after"]
@@ -114,7 +111,7 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         elif (
             (size := _page_size(call, traced.numbers))
             and len(items) >= size
-            and not tells
+            and not has_links
             and _is_last(call, traced, siblings)
         ):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"

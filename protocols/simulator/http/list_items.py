@@ -142,11 +142,11 @@ class ListItems:
     def _told_of_others(self, name: str, frame: ResponseFrame) -> list[Entity]:
         """What is told of others by their identifiers, such as the relationship to each of several accounts."""
         kind = self.schema.entity_types[name]
-        asked = frame.values.get("id", frame.values.get("ids"))
-        if kind.addressed or not kind.id_field or not isinstance(asked, list):
+        identifiers = frame.values.get("id", frame.values.get("ids"))
+        if kind.addressed or not kind.id_field or not isinstance(identifiers, list):
             return []
-        found = (self.world.find(name, str(value)) or self.world.adopt(kind, str(value)) for value in asked)
-        return [entity for entity in found if entity is not None]
+        entities = (self.world.find(name, str(text)) or self.world.adopt(kind, str(text)) for text in identifiers)
+        return [entity for entity in entities if entity is not None]
 
     def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
         text = text.strip("\"' ")

@@ -304,9 +304,8 @@ class _DemandReader:
             outer = shape.properties.values() if not shape.kind else ()
             for part in (shape, *outer, *(inner for p in outer if not p.kind for inner in p.properties.values())):
                 names |= dict.fromkeys(part.item_types) if not shape.kind else {}
-            looked_up = shape.kind and not plan.subject and plan.tool.method == "GET"  # `/accounts/lookup?name=…`
-            if looked_up:
-                names[shape.kind] = None
+            if shape.kind and not plan.subject and plan.tool.method == "GET":
+                names[shape.kind] = None  # one is looked up: `/accounts/lookup?name=…`
         return (self.schema.entity_types[self._typed.get((plan.tool.name, name), name)] for name in names)
 
     def _searches(self, plan: ResponsePlan) -> bool:
@@ -360,6 +359,5 @@ def _searched_field(kind: EntityType, text: str) -> str:
         for name in kind.all_fields:
             if words(name)[-1:] and words(name)[-1] in last:
                 return name
-    if nested := next((path for path in kind.nested if path.rpartition(".")[2] in NAME_FIELDS), ""):
-        return kind.title or nested
-    return kind.title or (kind.id_field if " " not in text else "")
+    nested = next((path for path in kind.nested if path.rpartition(".")[2] in NAME_FIELDS), "")
+    return kind.title or nested or (kind.id_field if " " not in text else "")

@@ -175,8 +175,8 @@ def test_what_a_program_looks_up_exists(club: Client) -> None:
     assert club.get("/members/lookup", handle="ada@club.test")["handle"] == "ada@club.test"
     assert club.send("GET", "/members/lookup?handle=nobody@club.test").status == 404
     assert [tie["id"] for tie in club.get("/ties", id=ids)] == ids
-    found = club.send("POST", "/lamps/search", {"text_filter": "Blue Lamp", "limit": 5}).json()
-    assert found["lamps"][0]["name"] == "Blue Lamp"
+    lamps = club.send("POST", "/lamps/search", {"text_filter": "Blue Lamp", "limit": 5}).json()["lamps"]
+    assert lamps[0]["name"] == "Blue Lamp"
 
 
 def test_a_success_has_no_errors(club: Client) -> None:
