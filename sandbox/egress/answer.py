@@ -116,9 +116,9 @@ def cleaned(response: TransportReply, room: int, context: CallContext) -> tuple[
 
 
 def _has_next(headers: Mapping[str, str]) -> bool:
-    """True if a `Link` header leads to a next page."""
-    links = parse_header_links(header(headers, "link") or "")
-    return any("next" in link.get("rel", "").lower().split() for link in links)
+    """True if a `Link` header leads to a next page, and does not say that it is empty (`results="false"`)."""
+    links = parse_header_links((header(headers, "link") or "").lower())
+    return any("next" in link.get("rel", "").split() and link.get("results") != "false" for link in links)
 
 
 def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
