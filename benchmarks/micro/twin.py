@@ -37,7 +37,7 @@ __all__ = ["TwinTask", "main", "read_twin_files", "rehearse"]
 
 FILE = SHIPPED / "twin" / "programs.json.gz"
 _KINDS = ("filter", "field", "page")
-_HALVES = ("read", "unread", "new", "later", "last")
+_HALVES = ("read", "unread")
 
 
 @dataclass(frozen=True, slots=True)
