@@ -390,7 +390,6 @@ class Solve:
             every += [
                 Finding("Unmet", f"{problem}, so that it finds none") for problem in self.service.rehearsal.unmet[:1]
             ]
-            every += open_help("rehearsal", {}).doubts(program, run, self.offer.query, self.offer)
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 
     def versions(self) -> Mapping[str, str]:

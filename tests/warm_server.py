@@ -29,7 +29,7 @@ __all__ = ["receive", "run"]
 LOADED = """
     bm25s jsonschema openai.resources.chat openai.types.chat requests
     atc.agent atc.apps.cli.config atc.apps.cli.explain atc.apps.cli.run atc.apps.cli.solve atc.apps.tui.live
-    atc.assist.rehearsal atc.assist.small atc.engines.names atc.models.replay atc.retrieval.embeddings atc.revise
+    atc.assist.small atc.engines.names atc.models.replay atc.retrieval.embeddings atc.revise
     protocols.calls.auth protocols.documents.openapi protocols.simulator sandbox.egress.transport
 """
 """What a solve loads: with it, a question takes 0.6 s in place of 2."""

@@ -106,7 +106,7 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
             continue
         if all(page.more for page in page_calls):
             yield path, "its Link header leads to a next page"
-        elif path and (extent := _describe_rest(siblings, call, longest, len(pages))):
+        elif path and (extent := _describe_rest(siblings, call, names, longest, len(pages))):
             yield path, extent
         elif (
             (size := _page_size(call, traced.numbers))
@@ -133,17 +133,20 @@ def _pages_with(call: CallRecord, traced: TracedRun) -> list[CallRecord]:
     ]
 
 
-def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
+def _describe_rest(siblings: dict[str, object], call: CallRecord, names: Iterable[str], read: int, pages: int) -> str:
     """The evidence in the fields around a list for unread items; empty without any.
 
     Args:
         siblings: The fields, by their names as words.
+        names: The arguments of the tool. Where none selects a page, a total means another thing.
         read: The number of items read, from that many `pages`.
     """
     paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(map(selects_page, call.arguments))
+    pageable = any(map(selects_page, names))
     for key, value in siblings.items():
         parts = set(key.split())
-        total = parts <= _TOTALS and parts & _TOTAL_KEYS and (len(parts) > 1 or paged or key == "count")
+        told = paged or (pageable and (len(parts) > 1 or key == "count"))
+        total = told and parts <= _TOTALS and parts & _TOTAL_KEYS
         if total and isinstance(value, int) and not isinstance(value, bool):
             return f"{read} of {value}" if value > read else ""
     for key, value in siblings.items():

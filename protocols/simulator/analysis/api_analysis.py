@@ -89,7 +89,9 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         detail = kind.detail.shape if kind.detail else None
         kind.summary = _listed_properties(kind) or kind.summary or (detail.properties if detail else {})
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
-        kind.id_field = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
+        usual = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
+        keys = [key for key in map(kind.key_field, kind.keys) if key] if not kind.addressed_by_name else []
+        kind.id_field = usual if usual in keys or not keys else keys[0]
         kind.title = _title_field(kind)
 
 

@@ -119,16 +119,17 @@ class EntityTypes:
     def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> PathStep:
         if is_enumerated(parameter):
             return PathStep("choice", name)
-        parts, is_id = words(name), is_identifier(name)
+        parts, is_id = words(re.sub(r"(?<=[a-z]{3})name$", "_name", name)), is_identifier(name)
         stem = () if name in self._shared else identifier_stem(name) if is_id else parts
         segment_noun = singular_name(words(before))
         if either := _either(parts):  # `project_name_or_id`
             stem, is_id = tuple(part for part in parts if part not in either), True
-        elif parts[-1:] == ("name",) and segment_noun and singular_name(parts[:-1]) == segment_noun:
+        elif len(parts) > 1 and parts[-1] == "name" and segment_noun in {"", singular_name(parts[:-1])}:
             stem, is_id, either = parts[:-1], True, frozenset({"name"})
         if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
-            kind.addressed_by_name = kind.addressed = True
+            kind.addressed_by_name = True
+            kind.keys.append(name)
             return PathStep("entity", name, kind.name)
         type_name = "_".join(stem) or segment_noun or holder or "thing"
         if segment_noun and (segment_noun.endswith("_" + type_name) or type_name.endswith("_" + segment_noun)):
@@ -138,7 +139,7 @@ class EntityTypes:
         kind.addressed_by_name = kind.addressed_by_name or bool(either)
         if (last := type_name.rpartition("_")[2]) not in GENERIC:
             kind.aliases.add(last)
-        kind.addressed = True
+        kind.keys.append(name)
         if holder and parts and parts[-1] in {"number", "index", "position", "no", "num"} and holder != kind.name:
             kind.parent, kind.ordinal = holder, name
         return PathStep("entity", name, kind.name)

@@ -100,7 +100,8 @@ class EntityType:
 
     `parent` and `ordinal` are set where its entities are numbered within another entity. `fields` are its own fields,
     read where it stands for itself. `example_fields` are those of its examples, if there are enough to tell. `records`
-    are entities from the document, joined by identifier. `addressed_by_name` is set where paths hold its name.
+    are entities from the document, joined by identifier. `addressed_by_name` is set where paths hold its name;
+    `keys` are the parameters by which paths hold it.
     """
 
     name: str
@@ -110,7 +111,7 @@ class EntityType:
     ordinal: str = ""
     addressed_by_name: bool = False
     detail: ResponsePlan | None = None
-    addressed: bool = False
+    keys: list[str] = field(default_factory=list)
     global_lists: list[ResponsePlan] = field(default_factory=list)
     fields: dict[str, FieldInfo] = field(default_factory=dict)
     all_fields: dict[str, FieldInfo] = field(default_factory=dict)
@@ -140,6 +141,11 @@ class EntityType:
         return tuple(parts) if all(parts) else ()
 
     @property
+    def addressed(self) -> bool:
+        """True if paths hold its identifier or its name."""
+        return bool(self.keys)
+
+    @property
     def searchable(self) -> bool:
         """True if a search of the API finds its entities by name."""
         return any(plan.search for plan in self.global_lists)
@@ -155,9 +161,10 @@ class EntityType:
         return frozenset(word for alias in self.aliases for word in alias.split("_"))
 
     def key_field(self, name: str) -> str:
-        """The field by whose value a name identifies: `external_id` for `external_order_id`, `id` for `order_id`."""
-        own = [word for word in words(name) if singular(word) not in self.own_words]
-        return next((field for field in self.fields if len(own) > 1 and list(words(field)) == own), self.id_field)
+        """The field by whose value a name identifies, if there is one: `external_id` for `external_order_id`."""
+        parts = list(words(name))
+        own = [word for word in parts if singular(word) not in self.own_words]
+        return next((field for form in (parts, own) for field in self.fields if list(words(field)) == form), "")
 
     @cached_property
     def nested(self) -> dict[str, ResponseShape]:

@@ -90,7 +90,8 @@ class Paginator:
                 label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
             value = schema.get("default") if sent is None else sent
             requested = number(value)
-            if label in LIMITS:  # 0 and -1 are no page, but all
+            if label in LIMITS:  # 0, -1 and "all" are no page, but all
+                requested = 0 if value == "all" else requested
                 limit = default if requested is None else int(requested) if requested > 0 else max(len(edges), 1)
             elif label in OFFSETS and requested is not None:
                 offset = int(requested)

@@ -98,6 +98,8 @@ class ResponseBodies:
             kind = self.schema.referenced_type(name)
             if kind is None or kind.local or words(name)[-1] not in {"id", "gid", "uuid", "guid", "ref", "slug"}:
                 continue
+            if isinstance(value, list):  # a filter of what is listed
+                continue
             entity = self.world.find(kind.name, str(value))
             if entity is None:
                 raise RequestError(404, f"{name}: there is no {kind.name.replace('_', ' ')} {value!r}")
