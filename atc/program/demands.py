@@ -25,7 +25,8 @@ __all__ = ["demands_of"]
 _FOLDING = frozenset({"lower", "upper", "casefold", "title"})
 _PASSING = frozenset({"strip", "lstrip", "rstrip", "replace", "date", "isoformat"})
 """Methods whose result stands for the value that they are called on."""
-_CONVERTING = frozenset({"str", "int", "float", "Decimal", "round", "abs", "bool", "len"})
+_NUMBERS = frozenset({"int", "float", "Decimal"})
+_CONVERTING = _NUMBERS | {"str", "round", "abs", "bool", "len"}
 _DATED = frozenset({"fromisoformat", "strptime", "fromtimestamp", "utcfromtimestamp"})
 _SKIPS = (ast.Continue, ast.Raise, ast.Return, ast.Break)
 _COMPARISONS: dict[type[ast.cmpop], DemandKind] = {
@@ -94,6 +95,8 @@ class _Reader:
                 yield from self._arguments(node)
             elif isinstance(node, ast.Call):
                 yield from self._text_test(node, self._is_negated(node, skipped))
+                if called_name(node) in _NUMBERS and node.args:
+                    yield from self._at(self._side(node.args[0]), "number", [None], False)
             elif isinstance(node, ast.Compare):
                 yield from self._comparison(node, self._is_negated(node, skipped))
             elif isinstance(node, ast.If | ast.IfExp):

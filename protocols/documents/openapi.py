@@ -379,7 +379,7 @@ class _Builder:
         if not raw:
             return None
         body, base = self.documents.resolved(raw, base)
-        content = mapping_or_empty(body.get("content"))
+        content, base = self.documents.resolved(mapping_or_empty(body.get("content")), base)
         bodies: dict[str, Body] = {}
         for media_type in sorted(content, key=_media_rank):
             form = essence(media_type) if family(media_type) in ("text", "binary") else str(family(media_type))
@@ -411,7 +411,7 @@ class _Builder:
                 continue
             try:
                 response, where = self.documents.resolved(raw_response, base)
-                content = mapping_or_empty(response.get("content"))
+                content, where = self.documents.resolved(mapping_or_empty(response.get("content")), where)
                 media_type = min(content, key=_media_rank, default=None)
                 schema: Schema | None = None
                 examples: tuple[object, ...] = ()
@@ -436,7 +436,7 @@ class _Builder:
 
         Raises: ProtocolError: The schema is invalid.
         """
-        media = mapping_or_empty(raw)
+        media, base = self.documents.resolved(mapping_or_empty(raw), base)
         schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
         if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
             schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}

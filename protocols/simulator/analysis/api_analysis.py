@@ -90,9 +90,12 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         kind.summary = _listed_properties(kind) or kind.summary or (detail.properties if detail else {})
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
         usual = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
-        keys = [key for key in map(kind.key_field, kind.keys) if key] if not kind.addressed_by_name else []
+        numbered = kind.addressed_by_name or kind.ordinal
+        keys = [key for key in map(kind.key_field, kind.keys) if key] if not numbered else []
         kind.id_field = usual if usual in keys or not keys else keys[0]
         kind.title = _title_field(kind)
+        unwritten = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_field(key) for key in kind.keys)
+        kind.addressed_by_name |= unwritten and bool(kind.title)
 
 
 def _listed_properties(kind: EntityType) -> dict[str, ResponseShape]:
@@ -184,7 +187,12 @@ def _title_field(kind: EntityType) -> str:
     own = [n for n in kind.fields if kind.aliases.intersection(words(n)[:1]) and words(n)[-1] in {"name", "title"}]
     named = [name for name in NAMES if name in kind.fields] or own
     named = named or [name for usual in NAMES for name in kind.fields if name.lower() == usual.lower()]
+    named = named or [name for name, info in kind.fields.items() if name in kind.aliases and _is_text(info)]
     return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
+
+
+def _is_text(info: FieldInfo) -> bool:
+    return all(shape.types <= {"string", "null"} and shape.types for shape in info.shapes)
 
 
 def _stands_alone(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
@@ -194,6 +202,9 @@ def _stands_alone(plan: ResponsePlan, shape: ResponseShape, around: ResponseShap
     return around is None and not plan.subject
 
 
+_DATE_ENDS = (("at",), ("date",), ("timestamp",))
+
+
 def _date_field(kind: EntityType) -> str:
     dated = []
     for name, info in kind.fields.items():
@@ -201,6 +212,7 @@ def _date_field(kind: EntityType) -> str:
         formats = {check.get("format") for shape in info.shapes for check in shape.checks}
         if (texts and all(_DATE.fullmatch(value) for value in texts)) or formats & {"date", "date-time"}:
             dated.append(name)
+    dated = dated or [n for n, info in kind.fields.items() if words(n)[-1:] in _DATE_ENDS and _is_text(info)]
     return next((name for name in dated if kind.local or name in kind.summary), "")
 
 

@@ -193,7 +193,7 @@ class EntityType:
         shape = next((shape for shape in info.shapes if shape.types), ANY) if info else ANY
         examples = shape.fitting_values(self.ids)
         numbers = [value for value in examples if isinstance(value, int)]
-        counted = numbers or (not examples and "integer" in shape.types)
+        counted = numbers or (not examples and shape.types <= {"integer", "number", "null"} and shape.types)
         highest = max([9_999_999, *(number + 1 for number in numbers)]) if counted else 0
         return shape, highest, [value for value in examples if isinstance(value, str)]
 

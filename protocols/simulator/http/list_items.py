@@ -21,7 +21,7 @@ from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.filters import AFFIXES, PATTERN_WORDS, conditions_in, filter_of, is_paging, members_of
 from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
-from protocols.text.words import singular, words
+from protocols.text.words import is_identifier, singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
@@ -265,7 +265,10 @@ class ListItems:
                 entities = [entity for entity in entities if self._meets_expression(entity, value)]
                 continue
             for name, filter_value in members_of(parameter.name, value):
-                entities = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
+                met = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
+                if not met:
+                    met = [entity for entity in entities if self._takes(entity, kind, name, filter_value)]
+                entities = met
         if frame.plan.searches:
             entities = [entity for entity in entities if self._meets_body(entity, frame.body)]
         return entities
@@ -359,11 +362,36 @@ class ListItems:
         if limits:
             return compares(own_value, parameter_filter.how, value)
         accepted = value if isinstance(value, list) else re.split(r"[,|]", str(value))
-        if any(shape.is_array for shape in kind.fields[field_name].shapes):
+        if field_name in kind.fields and any(shape.is_array for shape in kind.fields[field_name].shapes):
             return any(compares(text, "exact", accepted) for text in _texts_in(self._shown(entity, field_name)))
         if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
             return True
         return compares(own_value, "exact", accepted)
+
+    def _takes(self, entity: Entity, kind: EntityType, name: str, value: object) -> bool:
+        """True if an entity that a program looks for has what it asks for by an identifier or in a list from now on."""
+        if entity.key[0] != "demanded":
+            return False
+        held = str(value[0] if isinstance(value, list) and value else value)
+        target = self.schema.referenced_type(name) if is_identifier(name) else None
+        other = self.world.find(target.name, held) if target is not None else None
+        for relation in self.schema.relations_of(kind.name, other.kind if other is not None else None):
+            if other is None and relation.many and relation.label == label_of(name):
+                other = self.world.entity_named(relation.target, held)
+            if other is None:
+                continue
+            if relation.many:
+                edges = self._relations.related(entity, relation.label, relation.target)
+                edges = [*edges, self._relations.member(entity, relation.label, other)]
+                self._relations.rewrite(entity, relation.label, relation.target, edges)
+            else:
+                self._relations.relink(entity, relation.label, other)
+            entity.computed.pop(name, None)
+            return self._meets(entity, kind.name, name, value)
+        if is_identifier(name) and target is None and name in kind.fields and name not in entity.values:
+            entity.values[name] = value[0] if isinstance(value, list) and value else value
+            return True
+        return False
 
     def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:
         """True if a field matches a pattern with `%` or `*` for any text, and `|` between alternatives.
@@ -407,6 +435,7 @@ def compares(own: object, how: str, value: object) -> bool:
         if isinstance(own, str) and _MAIL_DATE.match(own):
             with suppress(ValueError):
                 own = parsedate_to_datetime(own).strftime("%Y-%m-%dT%H:%M:%SZ")
+        value = value[0] if isinstance(value, list) and value else value
         own_number, limit = leading_number(own), leading_number(value)
         if own is None:
             return False

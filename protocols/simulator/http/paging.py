@@ -15,7 +15,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.filters import FURTHER, LIMITS, OFFSETS, PAGES, is_paging
-from protocols.simulator.world.plausible_values import number
+from protocols.simulator.world.plausible_values import is_date, number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular
 
@@ -95,7 +95,7 @@ class Paginator:
                 limit = default if requested is None else int(requested) if requested > 0 else max(len(edges), 1)
             elif label in OFFSETS and requested is not None:
                 offset = int(requested)
-            elif sent and is_cursor(name, schema):
+            elif sent and is_cursor(name, schema) and not is_date(sent):
                 offset = self._after(str(sent), edges, preceding=label == "before" and not _numeric(schema))
             elif label in PAGES and not is_cursor(name, schema):
                 page = int(requested) if requested is not None else 1
@@ -280,7 +280,7 @@ def beyond_first(frame: ResponseFrame) -> bool:
     """True if a request asks for a page after the first."""
     for name, schema, sent in page_arguments(frame):
         label, requested = label_of(name), number(sent)
-        if sent and is_cursor(name, schema):
+        if sent and is_cursor(name, schema) and not is_date(sent):
             return True
         if (label in OFFSETS and (requested or 0) > 0) or (label in PAGES and (requested or 0) > 1):
             return True

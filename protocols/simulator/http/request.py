@@ -163,7 +163,7 @@ class RequestReader:
         for sibling in tool.parameters:
             claimed |= properties_of(sibling.schema, self.protocol).keys() if self._spread(sibling) else set()
         closed = parameter.schema.get("additionalProperties") is False
-        return {n: texts for n, texts in query.items() if n in own or (n not in claimed and not closed)}
+        return {n: t for n, t in query.items() if n in own or (n.partition("[")[0] not in claimed and not closed)}
 
     def _read(self, parameter: Parameter, sent: list[str] | Mapping[str, object]) -> object:
         if isinstance(sent, Mapping):

@@ -100,9 +100,11 @@ class DemandedFields:
 
 def read_demands(
     schema: WorldSchema, demands: Sequence[Demand]
-) -> tuple[dict[str, DemandedFields], dict[tuple[str, str, str], int], dict[tuple[str, str], int]]:
-    """The demanded fields by holder, and the number of items: in relations by owner, label and target, and in lists
-    without entities by holder and path.
+) -> tuple[
+    dict[str, DemandedFields], dict[tuple[str, str, str], int], dict[tuple[str, str], int], set[tuple[str, str]]
+]:
+    """The demanded fields by holder, the number of items in relations by owner, label and target, that in lists without
+    entities by holder and path, and the texts that are read as numbers.
     """
     reader = _DemandReader(schema)
     for demand in demands:
@@ -112,7 +114,7 @@ def read_demands(
     for tool in dict.fromkeys(demand.tool for demand in demands):
         reader.read_conditions([demand for demand in demands if demand.tool == tool and demand.kind == "argument"])
     reader.read_sizes(demands)
-    return reader.holders, reader.relations, reader.lengths
+    return reader.holders, reader.relations, reader.lengths, reader.numbers
 
 
 class _DemandReader:
@@ -121,6 +123,7 @@ class _DemandReader:
         self.holders: dict[str, DemandedFields] = defaultdict(DemandedFields)
         self.relations: dict[tuple[str, str, str], int] = {}
         self.lengths: dict[tuple[str, str], int] = {}
+        self.numbers: set[tuple[str, str]] = set()
         self._plans = {plan.tool.name: plan for plan in schema.plans}
         self._typed: dict[tuple[str, str], str] = {}
 
@@ -160,6 +163,9 @@ class _DemandReader:
                 self.holders[owner].fields[demand.path[-1]].append(wish)
             return
         if not path:
+            return
+        if demand.kind == "number":
+            self.numbers.add((holder, path))
             return
         if shapes[0].item is not None and demand.kind in {"is", "contains"}:
             path += "[]"

@@ -43,6 +43,7 @@ class DemandedEntities:
         self._holders: dict[str, DemandedFields] = {}
         self._relations: dict[tuple[str, str, str], int] = {}
         self._lengths: dict[tuple[str, str], int] = {}
+        self._numbers: set[tuple[str, str]] = set()
         self._unmet: dict[tuple[str, str], str] = {}
         self._met: set[tuple[str, str]] = set()
         self._batch = 0
@@ -56,7 +57,8 @@ class DemandedEntities:
         """Add what a program demands; `unmet` says what no place can hold."""
         self._unmet.clear()
         self._met.clear()
-        self._holders, relations, lengths = read_demands(self._schema, demands)
+        self._holders, relations, lengths, numbers = read_demands(self._schema, demands)
+        self._numbers |= numbers
         self._relations.update(relations)
         self._lengths.update(lengths)
         self._batch += 1
@@ -172,6 +174,10 @@ class DemandedEntities:
         holder = entity.owner
         numbers = re.findall(rf"^{re.escape(name)}\[(\d+)\]", "\n".join(entity.values), re.MULTILINE)
         return max(self._lengths.get((holder, name), 0), *(int(number) + 2 for number in numbers), 0)
+
+    def is_number(self, entity: Entity, name: str) -> bool:
+        """True if a program reads the texts of a field as numbers."""
+        return (entity.owner, re.sub(r"\[\d+\]", "[]", name)) in self._numbers
 
     # -- values ----------------------------------------------------------------------------------------------------
 

@@ -168,6 +168,8 @@ class FieldValues:
             return derived
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), ANY)
+        if where.types <= {"string", "null"} and self._world.demanded.is_number(entity, name):
+            return str(rng.between(1, 9999))
         own = kind.all_fields.get(name)
         pool: Sequence[object] = info.examples
         if "." in name or "[" in name:

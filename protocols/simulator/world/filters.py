@@ -39,9 +39,9 @@ FURTHER = NAMES["cursors"] | frozenset(
 """Names of arguments that ask for the items after some others."""
 AFFIXES = frozenset(
     "with without exclude not gte lte gt lt min max from to after before since until id ids "
-    "in all any exact iexact".split()
+    "in all any exact iexact ie".split()
 )
-PATTERN_WORDS = frozenset("pattern prefix like ilike contains icontains startswith istartswith".split())
+PATTERN_WORDS = frozenset("pattern prefix like ilike contains icontains ic startswith istartswith".split())
 _LEAST_WORDS = frozenset("gte gt min from after since".split())
 _MOST_WORDS = frozenset("lte lt max to before until".split())
 _STRICT_WORDS = frozenset({"gt", "lt"})
@@ -104,6 +104,8 @@ def filter_of(kind: EntityType, name: str, value: object) -> Filter | None:
         field = next(dated, None)
     if field is None:
         return None
+    inner = (f"{field}.{name}" for name in ("value", "id", "name", "code"))  # of `{"value": "active", "label": …}`
+    field = next((path for path in inner if path in kind.nested), field)
     if least or most:
         strict = parts[-1] in _STRICT_WORDS
         return Filter(field, ("above" if strict else "from") if least else ("below" if strict else "to"))

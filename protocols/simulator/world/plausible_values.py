@@ -55,6 +55,8 @@ def mimic(text: str, rng: SeededRNG) -> str:
     """Another text of the same form: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
         return numbered[1] + "".join(rng.choose(string.digits) for _ in numbered[2])
+    if prefixed := re.fullmatch(r"((?:[A-Za-z]{1,8}_)+)([A-Za-z]*\d\w*)", text):
+        return prefixed[1] + mimic(prefixed[2], rng)
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if stem.isascii() and stem.isdecimal():
         text_like = "".join(rng.choose(string.digits) for _ in stem)
@@ -192,6 +194,8 @@ def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
 def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
     if summary.codes:
         return rng.choose(summary.codes)
+    if words(name)[-1:] == ("id",) and not summary.values:
+        return rng.between(1_000, 9_999_999)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     parts = set(words(name))
     positive, decimals = summary.positive, summary.decimals

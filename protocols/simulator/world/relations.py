@@ -244,6 +244,8 @@ class EntityRelations:
         """The one maker of a work of a family: the album of a track."""
         if entity.parent is not None:
             return entity.parent
+        if (demanded := self._world.demanded.link(entity, pair.maker)) is not None:
+            return demanded
         if entity.base:
             return self._family(pair).get(entity.position)
         if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
