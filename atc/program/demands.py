@@ -56,6 +56,7 @@ _SPELLED = re.compile(r"^(datetime\.)+")
 """What the clock shows, without the module and the class `datetime`."""
 _METHODS = frozenset({
     "timestamp", "isoformat", "date", "strftime", "lower", "upper", "strip", "replace", "astimezone", "split", "title",
+    "weekday", "isoweekday",
 })  # fmt: skip
 
 

@@ -93,21 +93,26 @@ class EntityTypes:
     def _read_paths(self) -> None:
         for tool in self.protocol.tools:
             steps: list[PathStep] = []
-            before = ""
+            before = outer = ""
             holder = ""
             for part in filter(None, tool.path.split("/")):
                 names = re.findall(r"\{([^}]+)\}", part)
                 if not names:
                     steps.append(PathStep("literal", part))
-                    before = part
+                    outer, before = before, part
                     continue
                 for name in names:
                     parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
-                    step = self._step(name, parameter, before, holder)
+                    if outer and label_of(before).removeprefix("by_") == label_of(name):  # `/shops/email/{email}`
+                        kind = self.get_or_add(singular_name(words(outer)))
+                        kind.keys.append(name)
+                        step = PathStep("entity", name, kind.name)
+                    else:
+                        step = self._step(name, parameter, before, holder)
                     steps.append(step)
                     if step.role == "entity":
                         holder = step.kind
-                before = ""
+                before = outer = ""
             success = tool.success
             status = int(success.status) if success and success.status.isdigit() else 200
             last = max((i for i, step in enumerate(steps) if step.role == "entity"), default=-1)

@@ -388,7 +388,7 @@ class ListItems:
                 self._relations.relink(entity, relation.label, other)
             entity.computed.pop(name, None)
             return self._meets(entity, kind.name, name, value)
-        if is_identifier(name) and target is None and name in kind.fields and name not in entity.values:
+        if is_identifier(name) and other is None and name in kind.fields and name not in entity.values:
             entity.values[name] = value[0] if isinstance(value, list) and value else value
             return True
         return False

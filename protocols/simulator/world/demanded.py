@@ -294,14 +294,13 @@ class _DemandReader:
             lists = {name: part for name, part in plan.shape.properties.items() if part.item and part.item.properties}
             if len(lists) == 1 and not any(part.item_types for part in plan.shape.properties.values()):
                 self.lengths |= dict.fromkeys(((holder, name) for name in lists), size)
-            for kind in self._listed(plan) if paged else ():
-                wanted = self.holders[kind.name]
+            for kind in self._listed(plan):
                 keys = [key for key in self.schema.relations if key[0] == plan.subject and key[2] == kind.name]
                 labels = [key for key in keys if key[1] == plan.label] or keys
                 if plan.subject and labels:
-                    self.relations[labels[0]] = max(self.relations.get(labels[0], 0), size)
-                else:
-                    wanted.size = max(wanted.size, size)
+                    self.relations[labels[0]] = max(self.relations.get(labels[0], 0), size if paged else 0)
+                elif paged:
+                    self.holders[kind.name].size = max(self.holders[kind.name].size, size)
 
     def _listed(self, plan: ResponsePlan) -> Iterator[EntityType]:
         """The entity types that a tool lists at the top of its response."""
