@@ -90,11 +90,10 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         kind.summary = _listed_properties(kind) or kind.summary or (detail.properties if detail else {})
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
         usual = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
-        numbered = kind.addressed_by_name or kind.ordinal
-        keys = [key for key in map(kind.key_field, kind.keys) if key] if not numbered else []
-        kind.id_field = usual if usual in keys or not keys else keys[0]
+        named = [kind.key_fields(key) for key in kind.keys if not (kind.addressed_by_name or kind.ordinal)]
+        kind.id_field = usual if any(usual in fields for fields in named) else next(filter(None, named), [usual])[0]
         kind.title = _title_field(kind)
-        unwritten = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_field(key) for key in kind.keys)
+        unwritten = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_fields(key) for key in kind.keys)
         kind.addressed_by_name |= unwritten and bool(kind.title)
 
 

@@ -160,11 +160,17 @@ class EntityType:
         """The words of its names."""
         return frozenset(word for alias in self.aliases for word in alias.split("_"))
 
-    def key_field(self, name: str) -> str:
-        """The field by whose value a name identifies, if there is one: `external_id` for `external_order_id`."""
+    def key_fields(self, name: str) -> list[str]:
+        """The fields by whose value a name may identify: `order_key` and `key` for `order_key`, listed ones first."""
         parts = list(words(name))
         own = [word for word in parts if singular(word) not in self.own_words]
-        return next((field for form in (parts, own) for field in self.fields if list(words(field)) == form), "")
+        named = [field for form in (parts, own) for field in self.fields if list(words(field)) == form]
+        return sorted(named, key=lambda field: field not in self.summary)
+
+    def key_field(self, name: str) -> str:
+        """The field by whose value a name identifies: `external_id` for `external_order_id`, `id` for `order_id`."""
+        named = self.key_fields(name)
+        return self.id_field if self.id_field in named or not named else named[0]
 
     @cached_property
     def nested(self) -> dict[str, ResponseShape]:

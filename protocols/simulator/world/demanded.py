@@ -216,7 +216,7 @@ class _DemandReader:
         if step is not None and parameter is not None and parameter.location == "path":
             kind = self.schema.entity_types.get(step.kind)
             if step.role == "entity" and kind is not None and not kind.local and not demand.taken:
-                key = kind.key_field(parameter.name) or kind.id_field
+                key = kind.key_field(parameter.name)
                 by_name = kind.addressed_by_name and kind.title and not str(demand.value).isdecimal()
                 path = kind.title if by_name and key == kind.id_field else key
                 self.holders[kind.name].fields[path].append(Wish("is", demand.value))

@@ -435,7 +435,7 @@ class FieldValues:
         linked_entity = self._relations.linked(entity, "_".join(stem), target.name)
         if linked_entity is None:
             return None
-        key = target.key_field(name) or target.id_field
+        key = target.key_field(name)
         return self.identifier(linked_entity) if key == target.id_field else self.value(linked_entity, key)
 
     def whose_key(self, name: str, shape: ResponseShape | None) -> EntityType | None:

@@ -173,7 +173,7 @@ class World:
         """The entity with that identifier, or None; `name` is that of the argument, which may mean another key."""
         entity_type = self.schema.entity_types[kind]
         entity = self._find_identified(entity_type, identifier)
-        key = (entity_type.key_field(name) if name and entity is None else "") or entity_type.id_field
+        key = entity_type.key_field(name) if name and entity is None else entity_type.id_field
         if key != entity_type.id_field:
             entities = dict.fromkeys([*self.question_entities(kind), *self.all_entities(kind)])
             entity = next((e for e in entities if str(self.fields.value(e, key)) == identifier), None)
