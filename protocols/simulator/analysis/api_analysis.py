@@ -89,9 +89,7 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         detail = kind.detail.shape if kind.detail else None
         kind.summary = _listed_properties(kind) or kind.summary or (detail.properties if detail else {})
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
-        usual = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
-        named = [kind.key_fields(key) for key in kind.keys if not (kind.addressed_by_name or kind.ordinal)]
-        kind.id_field = usual if any(usual in fields for fields in named) else next(filter(None, named), [usual])[0]
+        kind.id_field = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
         kind.title = _title_field(kind)
         unwritten = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_fields(key) for key in kind.keys)
         kind.addressed_by_name |= unwritten and bool(kind.title)

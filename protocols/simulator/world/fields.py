@@ -163,13 +163,13 @@ class FieldValues:
             return self._new_name(entity, kind, rng)
         if (prescribed := self.prescribed_values(entity, name)) is not None:
             return self._draw_prescribed(prescribed, rng, self._info(entity, name).examples)
+        if shape is not None and shape.types <= {"string", "null"} and self._world.demanded.is_number(entity, name):
+            return str(rng.between(1, 9999))
         derived = self._derived(entity, kind, name, shape)
         if derived is not None:
             return derived
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), ANY)
-        if where.types <= {"string", "null"} and self._world.demanded.is_number(entity, name):
-            return str(rng.between(1, 9999))
         own = kind.all_fields.get(name)
         pool: Sequence[object] = info.examples
         if "." in name or "[" in name:

@@ -299,7 +299,7 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
         example = rng.choose(examples)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
             return str(rng.between(now.year - 40, now.year)) + example[4:]
-        coded = last in {"id", "key", "code", "path", "hash", "token"}
+        coded = last in {"id", "uuid", "key", "code", "path", "hash", "token"}
         if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(examples)) == len(examples))):
             return mimic(example, rng)
         return example

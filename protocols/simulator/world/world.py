@@ -27,6 +27,8 @@ from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
 
 __all__ = ["World"]
 
+_MOST = 2_400
+"""Entities of a type that belongs to one that belongs to another, and so on."""
 _BASE = 48
 _MOST_RECORDS = 90
 
@@ -135,7 +137,7 @@ class World:
                 continue
             if pair.family and not pair.nullable:
                 users = pair.maker in self.schema.singletons.values()
-                size = max(size, _BASE if users or not kind.title else 7 * len(self.base(pair.maker)))
+                size = max(size, _BASE if users or not kind.title else min(7 * len(self.base(pair.maker)), _MOST))
             elif not pair.family and not pair.through:
                 size = max(size, 2 * _BASE)
         if spec.size is not None:
@@ -175,8 +177,7 @@ class World:
         entity = self._find_identified(entity_type, identifier)
         key = entity_type.key_field(name) if name and entity is None else entity_type.id_field
         if key != entity_type.id_field:
-            entities = dict.fromkeys([*self.question_entities(kind), *self.all_entities(kind)])
-            entity = next((e for e in entities if str(self.fields.value(e, key)) == identifier), None)
+            entity = next((e for e in self._all[kind] if str(self.fields.value(e, key)) == identifier), None)
         if entity is None and entity_type.addressed_by_name and not _is_key(identifier):
             return self.entity_named(kind, identifier)
         if entity is None and kind not in self._materialized:
