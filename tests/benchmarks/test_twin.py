@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from benchmarks.micro.twin import main, read_twin_files, rehearse
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
+from tests.protocols.simulator.simulated_apis import TEXT, WHOLE, described, list_of, object_of, operation
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 MOORING = {
@@ -143,6 +144,73 @@ WRONG = {
 def test_a_likely_mistake_is_doubted(simulator: Simulator, marina: Protocol, finding: str) -> None:
     """A value in a spelling that the document does not have, and the first page alone."""
     assert finding in rehearse(simulator, marina, *WRONG[finding], "large")
+
+
+def _ferries() -> dict[str, Any]:
+    """A ferry line: keys in paths, filters by what another reply gave, amounts as texts, dates around a moment."""
+    port = object_of("uuid", "name", id=WHOLE, uuid=TEXT, name=TEXT)
+    status = object_of(value={"type": "string", "enum": ["open", "full"]}, label=TEXT)
+    sailing = object_of("id", id=WHOLE, number=TEXT, fare=TEXT, status=status, sails_at=TEXT)
+    reader = object_of("id", id=WHOLE, name=TEXT, email=TEXT, topics=list_of(object_of("id", id=WHOLE, name=TEXT)))
+    topic = object_of("id", id=WHOLE, name=TEXT)
+    remark = object_of("id", id=WHOLE, object_type=TEXT, object_id=WHOLE, text=TEXT)
+    person = object_of("id", "username", id=WHOLE, username=TEXT, name=TEXT)
+    logbook = object_of("id", id=WHOLE, note=TEXT, written_at={"type": "string", "format": "date-time"})
+    paths = {
+        "/me": operation(person),
+        "/{username}/logs": operation(list_of(logbook), {"after": TEXT, "before": TEXT}),
+        "/ports": operation(list_of(port)),
+        "/ports/{uuid}/sailings": operation(list_of(sailing), {"status": list_of(TEXT), "skip": WHOLE, "take": WHOLE}),
+        "/sailings/by_number/{number}": operation(sailing),
+        "/readers": operation(list_of(reader), {"topic_id": list_of(WHOLE), "per_page": TEXT}),
+        "/topics": operation(list_of(topic), {"query": TEXT}),
+        "/remarks": operation(list_of(remark), {"object_id": WHOLE}),
+    }
+    return described({path: {"get": called} for path, called in paths.items()})
+
+
+PORT = 'port = next(p for p in GET_ports() if p["name"] == "Lindhaven")\n'
+HABITS = {
+    "Which sailings from Lindhaven are open, and what do they cost together?": PORT + "open = []\n"
+    "while True:\n"
+    '    page = GET_ports_uuid_sailings(uuid=port["uuid"], status=["open"], skip=len(open), take=50)\n'
+    "    open.extend(page)\n"
+    "    if len(page) < 50:\n"
+    "        break\n"
+    'assert open and {sailing["status"]["value"] for sailing in open} == {"open"}\n'
+    'print(len(open), sum(float(sailing["fare"]) for sailing in open))',
+    "What does sailing FL-2041 cost?": 'print(GET_sailings_by_number_number(number="FL-2041")["fare"])',
+    "What did I note in March 2024?": 'me = GET_me()["username"]\n'
+    'notes = GET_username_logs(username=me, after="2024-03-01T00:00:00Z", before="2024-04-01T00:00:00Z")\n'
+    'assert notes and all(note["written_at"].startswith("2024-03") for note in notes)\n'
+    'print([note["note"] for note in notes])',
+    "Who reads about the topic Harbour Notes?": 'topic = GET_topics(query="Harbour Notes")[0]\n'
+    'readers = GET_readers(topic_id=[topic["id"]], per_page="all")\n'
+    'assert readers and all(topic["id"] in [kept["id"] for kept in reader["topics"]] for reader in readers)\n'
+    'print([reader["name"] for reader in readers])',
+    "What is remarked about the port Lindhaven?": PORT
+    + 'print([remark["text"] for remark in GET_remarks(object_id=port["id"]) if remark["object_type"] == "port"])',
+}
+
+
+@pytest.fixture(scope="module")
+def ferries() -> Iterator[tuple[Simulator, Protocol]]:
+    protocol = load(_ferries())
+    with Simulator(protocol, now=NOW, auth=False) as started:
+        yield started, protocol
+
+
+@pytest.mark.parametrize("question", HABITS)
+def test_what_one_reply_gives_is_found_in_the_next(ferries: tuple[Simulator, Protocol], question: str) -> None:
+    """By a key in a path, a list of identifiers, and an identifier of no known type."""
+    assert rehearse(*ferries, question, HABITS[question], "large") == "supported"
+
+
+def test_a_rehearsal_knows_that_a_bare_list_goes_on(ferries: tuple[Simulator, Protocol]) -> None:
+    """Its document tells neither a total nor a link."""
+    program = PORT + 'print(len(GET_ports_uuid_sailings(uuid=port["uuid"], take=20)))'
+
+    assert "FirstPage" in rehearse(*ferries, "How many sailings has Lindhaven?", program, "large")
 
 
 def test_the_figures_of_a_file(tmp_path: Path) -> None:

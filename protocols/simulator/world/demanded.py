@@ -219,7 +219,7 @@ class _DemandReader:
                 key = kind.key_field(parameter.name)
                 by_name = kind.addressed_by_name and kind.title and not str(demand.value).isdecimal()
                 path = kind.title if by_name and key == kind.id_field else key
-                self.holders[kind.name].fields[path].append(Wish("is", demand.value))
+                self.holders[kind.name].fields[path].append(Wish("is", demand.value, argument=True))
             return
         if plan.tool.writes and not self._searches(plan):
             return

@@ -64,7 +64,7 @@ class DemandedEntities:
         self._batch += 1
         for name in [name for name in self._holders if name in self._schema.entity_types]:
             kind = self._schema.entity_types[name]
-            if name not in self._world.dependent_types:
+            if name not in self._world.dependent_types or self._holders[name].is_asked(kind):
                 self._populate(kind, self._holders[name])
             for place, entity in enumerate(self._world.question_entities(name)):
                 if "demanded" not in entity.memo:
