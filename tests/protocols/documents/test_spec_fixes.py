@@ -48,6 +48,23 @@ def test_repair_leaves_a_sound_document_and_its_caller_alone() -> None:
     assert protocol.tools[0].success.examples == ({"required": "true", "type": "5"},)
 
 
+def test_the_content_of_a_response_may_stand_elsewhere() -> None:
+    """All of it, or that of one media type."""
+    source = document({"type": "integer"})
+    (path,) = source["paths"].values()
+    for place in (
+        {"$ref": "#/components/whole"},
+        {"application/json": {"$ref": "#/components/whole/application~1json"}},
+    ):
+        path["get"]["responses"]["200"]["content"] = place
+        source["components"] = {"whole": {"application/json": {"schema": {"type": "integer"}}}}
+
+        success = load(source).tools[0].success
+
+        assert success is not None
+        assert (success.media_type, success.schema) == ("application/json", {"type": "integer"})
+
+
 def test_keywords_of_either_version_mean_what_they_say() -> None:
     """Whatever the version of the document; alternatives exclude nothing, and a wrong keyword is ignored."""
     schema = {

@@ -175,6 +175,20 @@ def test_an_object_in_the_query_is_read_as_it_is_called(style: str, explode: boo
     assert [client.send("GET", "/things", **sent).status for sent in (wrong, {"page": "1"})] == [400, 400]
 
 
+def test_objects_in_the_query_stand_beside_one_another() -> None:
+    """What one names in brackets is no field of another, whose fields are open and stand by themselves."""
+    dated = {"type": "object", "additionalProperties": TEXT}
+    listed = operation(list_of(object_of("id", "sailed", id=WHOLE, sailed={"type": "string", "format": "date"})))
+    either = {**object_of(before=TEXT, after=TEXT), "anyOf": [{"required": ["before"]}, {"required": ["after"]}]}
+    listed["parameters"] = [
+        {"name": "around", "in": "query", "schema": either},
+        {"name": "sailed", "in": "query", "style": "deepObject", "explode": True, "schema": dated},
+    ]
+    client = client_of(described({"/trips": {"get": listed}}))
+
+    assert client.send("GET", "/trips", **{"sailed[gte]": "2024-03-01", "sailed[lt]": "2024-04-01"}).status == 200
+
+
 def test_what_was_sent_is_shown_as_the_answer_documents_it() -> None:
     """Fields that an answer must have are filled in, what does not fit is left out, and the rest is as it was sent."""
     address = object_of("street", "city", street=TEXT, city=TEXT)
