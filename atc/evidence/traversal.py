@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.diagnosis.provenance import TracedRun
-from atc.program.source import called_name, called_tool, lines_of
+from atc.program.source import called_name, called_tool, lines_of, nodes_of
 from sandbox.records import CallRecord
 
 __all__ = ["whole_traversal"]
@@ -14,19 +14,21 @@ _MIN_ORDERED = 3
 """Different values from which an order is no accident."""
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _RANKING = frozenset({"max", "min", "sum"})
+_COUNTING = _RANKING | {"len", "Counter"}
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
 
-def whole_traversal(traced: TracedRun, call: CallRecord, path: tuple[str, ...]) -> int | None:
+def whole_traversal(traced: TracedRun, call: CallRecord, path: tuple[str, ...], *, in_order: bool) -> int | None:
     """The line that goes through all of a list in a reply; None where the program takes what it looked for.
 
-    That is one item by its name or its place, or the first of a list that comes in an order.
+    That is one item by its name or its place, or the first of a list that comes in an order. A list that is `in_order`
+    because the program asked for one is gone through where some items are chosen of it, or it is counted.
     """
     items = traced.value_at(call, path)
     traversal = _ListTraversal(traced.tree, call, len(items) if isinstance(items, list) else 0)
     taken = _taken_items(call, path, traced)  # of one alone: the program found what it looked for
-    if len(taken) == 1 and not traversal.is_ranked:
+    if (len(taken) == 1 and not traversal.is_ranked) or (in_order and not traversal.is_narrowed):
         return None
     return None if taken == {0} and _has_ordered_field(items) else traversal.line
 
@@ -79,6 +81,18 @@ class _ListTraversal:
         """True if the program takes the greatest or least of the whole list, or adds it up."""
         calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call) and called_name(node) in _RANKING)
         return any(self._yields_list(argument) for call in calls for argument in call.args)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """True if the program chooses among the items of the list, or counts it."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call) and called_name(node) in _COUNTING and any(map(self._yields_list, node.args)):
+                return True
+            branches = isinstance(node, ast.For) and any(isinstance(part, ast.If) for part in node.body)
+            chooses = (branches and not any(nodes_of(node, ast.Break))) or getattr(node, "ifs", ())
+            if isinstance(node, (ast.For, ast.comprehension)) and chooses and self._yields_list(node.iter):
+                return True
+        return False
 
     @property
     def line(self) -> int | None:

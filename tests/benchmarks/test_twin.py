@@ -206,13 +206,6 @@ def test_what_one_reply_gives_is_found_in_the_next(ferries: tuple[Simulator, Pro
     assert rehearse(*ferries, question, HABITS[question], "large") == "supported"
 
 
-def test_a_rehearsal_knows_that_a_bare_list_goes_on(ferries: tuple[Simulator, Protocol]) -> None:
-    """Its document tells neither a total nor a link."""
-    program = PORT + 'print(len(GET_ports_uuid_sailings(uuid=port["uuid"], take=20)))'
-
-    assert "FirstPage" in rehearse(*ferries, "How many sailings has Lindhaven?", program, "large")
-
-
 def test_the_figures_of_a_file(tmp_path: Path) -> None:
     """A file of tasks is counted by document and half; another document than the one named is refused."""
     document = tmp_path / "marina.json"

@@ -139,11 +139,7 @@ class Paginator:
         return False, None
 
     def headers(self, frame: ResponseFrame) -> dict[str, str]:
-        """The documented headers about the page: the links of RFC 8288, and how many items there are in all.
-
-        In a rehearsal a link leads on from every list whose pages can be asked for, documented or not: the world knows
-        that there is more, and who reads one page alone is to be told.
-        """
+        """The documented headers about the page: the links of RFC 8288, and how many items there are in all."""
         headers: dict[str, str] = {}
         exists = {"next": frame.offset + frame.limit < frame.total, "prev": frame.offset > 0}
         urls = {name: quote(self._link(frame, name == "next"), _URL) for name, there in exists.items() if there}
@@ -155,9 +151,6 @@ class Paginator:
                 headers[name] = ", ".join(links)
             elif label in _TOTALS:
                 headers[name] = str(frame.total)
-        asked = {label_of(argument.name) for argument in frame.plan.tool.arguments}
-        if self.world.demanded.active and "next" in urls and asked & (LIMITS | OFFSETS | PAGES | FURTHER):
-            headers.setdefault("Link", f'<{urls["next"]}>; rel="next"')
         return {name: value for name, value in headers.items() if value}
 
     def _number(self, label: str, frame: ResponseFrame) -> int | None:
