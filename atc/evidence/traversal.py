@@ -88,8 +88,11 @@ class _ListTraversal:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Call) and called_name(node) in _COUNTING and any(map(self._yields_list, node.args)):
                 return True
-            branches = isinstance(node, ast.For) and any(isinstance(part, ast.If) for part in node.body)
-            chooses = (branches and not any(nodes_of(node, ast.Break))) or getattr(node, "ifs", ())
+            chooses = False
+            if isinstance(node, ast.comprehension):
+                chooses = bool(node.ifs)
+            elif isinstance(node, ast.For):
+                chooses = any(isinstance(part, ast.If) for part in node.body) and not any(nodes_of(node, ast.Break))
             if isinstance(node, (ast.For, ast.comprehension)) and chooses and self._yields_list(node.iter):
                 return True
         return False
