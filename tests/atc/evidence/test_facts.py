@@ -141,6 +141,33 @@ def test_a_page_as_long_as_the_question_says_is_no_first_page() -> None:
     assert facts(program, finished, GRAPH, "Which of the top 20 films comes first?") == ()
 
 
+@pytest.mark.parametrize(
+    ("body", "is_partial"),
+    [
+        ("for film in films:\n    print(film['title'])", False),
+        ("print(len(films))", True),
+        ("print([film['title'] for film in films if film['rating'] > 7])", True),
+        ("for film in films:\n    if film['rating'] > 7:\n        print(film['title'])", True),
+        ("for film in films:\n    if film['rating'] < 7:\n        break\n    print(film['title'])", False),
+    ],
+)
+def test_an_ordered_list_may_be_shown_but_not_counted(body: str, is_partial: bool) -> None:
+    """The best twenty are an answer, how many of them are good is none."""
+    sources = tuple(Source(0, ("films", place, "title"), "made") for place in range(3))
+    finished = run("Dune", call(response=PART, sort="-rating"), printed=sources)
+
+    assert kinds(f"films = GET_films(sort='-rating')['films']\n{body}", finished) == ["FirstPage"] * is_partial
+
+
+def test_a_total_is_none_of_a_list_that_has_no_pages() -> None:
+    """`GET_me` takes no page, so its total counts something else."""
+    finished = run(
+        "2", call("GET_me", {"roles": ["a", "b"], "totalCount": 96}), printed=(Source(0, ("roles",), "made"),)
+    )
+
+    assert kinds('print(len(GET_me()["roles"]))', finished) == []
+
+
 def test_all_pages_together_are_the_list() -> None:
     """Who asks for each page has read all of them; one item that was looked for needs no other page."""
     pages = [call(response={"page": n, "totalPages": 3, "films": [n]}, page=n, line=3) for n in (1, 2, 3)]
