@@ -142,11 +142,9 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, names: Iterabl
         read: The number of items read, from that many `pages`.
     """
     paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(map(selects_page, call.arguments))
-    pageable = any(map(selects_page, names))
-    for key, value in siblings.items():
+    for key, value in siblings.items() if paged or any(map(selects_page, names)) else ():
         parts = set(key.split())
-        told = paged or (pageable and (len(parts) > 1 or key == "count"))
-        total = told and parts <= _TOTALS and parts & _TOTAL_KEYS
+        total = parts <= _TOTALS and parts & _TOTAL_KEYS and (len(parts) > 1 or paged or key == "count")
         if total and isinstance(value, int) and not isinstance(value, bool):
             return f"{read} of {value}" if value > read else ""
     for key, value in siblings.items():

@@ -128,6 +128,7 @@ class ProtocolGraph:
         self._ranked_fields: dict[tuple[IdentifierReference, str], tuple[ProvidedField, ...]] = {}
         self._observed: dict[tuple[str, str], dict[ProvidedField, None]] = {}
         self._wrapper_nouns: dict[str, frozenset[str]] = {}
+        self._likenesses: dict[frozenset[str], dict[str, float]] = {}
 
     # References and providers ------------------------------------------------------------------------------------
 
@@ -320,8 +321,9 @@ class ProtocolGraph:
 
     def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """The certainty (0 to about 6) that the object around a field is one of the noun."""
-        named = [name for name in names if _RELATIVE_WORDS.isdisjoint(words(name))]
-        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
+        own = attribute_of(field.name)
+        alike = (name for name in names if attribute_of(name) == own and noun_of_identifier(name) == noun)
+        if not all(_RELATIVE_WORDS & {*words(name)} for name in alike):
             return 0.0  # it refers to the noun by another key
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if selectable_nouns := self._selectable_nouns(tool):
@@ -339,7 +341,9 @@ class ProtocolGraph:
             return 0.0  # a list at the root holds what the path ends in
         if not keys and last == noun and not tool.path.rstrip("/").endswith("}"):
             score += 1.5
-        likeness = {candidate: self._resemblance(names, candidate) for candidate in self.nouns}
+        if (key := frozenset(names)) not in self._likenesses:  # of one object by many fields and references
+            self._likenesses[key] = {candidate: self._resemblance(names, candidate) for candidate in self.nouns}
+        likeness = self._likenesses[key]
         best = max(likeness.values(), default=0.0)
         if likeness.get(noun, 0.0) >= 0.5:
             score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
