@@ -124,13 +124,14 @@ class EntityTypes:
     def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> PathStep:
         if is_enumerated(parameter):
             return PathStep("choice", name)
-        parts, is_id = words(re.sub(r"(?<=[a-z]{3})name$", "_name", name)), is_identifier(name)
+        parts, is_id = words(name), is_identifier(name)
+        spelled = words(re.sub(r"(?<=[a-z]{3})name$", "_name", name))  # `username`
         stem = () if name in self._shared else identifier_stem(name) if is_id else parts
         segment_noun = singular_name(words(before))
         if either := _either(parts):  # `project_name_or_id`
             stem, is_id = tuple(part for part in parts if part not in either), True
-        elif len(parts) > 1 and parts[-1] == "name" and segment_noun in {"", singular_name(parts[:-1])}:
-            stem, is_id, either = parts[:-1], True, frozenset({"name"})
+        elif len(spelled) > 1 and spelled[-1] == "name" and segment_noun in {"", singular_name(spelled[:-1])}:
+            stem, is_id, either = spelled[:-1], True, frozenset({"name"})
         if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = True
