@@ -21,7 +21,7 @@ from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.filters import AFFIXES, PATTERN_WORDS, conditions_in, filter_of, is_paging, members_of
 from protocols.simulator.world.plausible_values import is_date, leading_number
 from protocols.simulator.world.world import World
-from protocols.text.words import is_identifier, singular, words
+from protocols.text.words import singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
@@ -346,11 +346,12 @@ class ListItems:
             and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
         ):
             return str(self._fields.value(entity, kind.date))[:4] == str(value)
-        if asks_members and isinstance(value, list):
+        if asks_members and (isinstance(value, list) or name not in kind.fields):
             for relation in self.schema.relations_of(kind.name, many=False):
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
-                    return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
+                    accepted = map(str, value if isinstance(value, list) else [value])
+                    return linked is not None and str(self._fields.identifier(linked)) in accepted
         if parameter_filter is None:
             return True
         field_name = parameter_filter.field
@@ -372,26 +373,33 @@ class ListItems:
         """True if an entity that a program looks for has what it asks for by an identifier or in a list from now on."""
         if entity.key[0] != "demanded":
             return False
-        held = str(value[0] if isinstance(value, list) and value else value)
-        target = self.schema.referenced_type(name) if is_identifier(name) else None
-        other = self.world.find(target.name, held) if target is not None else None
-        for relation in self.schema.relations_of(kind.name, other.kind if other is not None else None):
-            if other is None and relation.many and relation.label == label_of(name):
-                other = self.world.entity_named(relation.target, held)
+        held = value[0] if isinstance(value, list) and value else value
+        parts = words(name)
+        core, by_id = "_".join(part for part in parts if part not in AFFIXES), not {"id", "ids"}.isdisjoint(parts)
+        other = None
+        for relation in self.schema.relations_of(kind.name):
+            target = self.schema.entity_types[relation.target]
+            if {core, singular(core)}.isdisjoint({relation.label, singular(relation.label), *target.aliases}):
+                continue
+            other = self.world.find(target.name, str(held))
+            if other is None and relation.many and not by_id:
+                other = self.world.entity_named(target.name, str(held))
             if other is None:
                 continue
             if relation.many:
-                edges = self._relations.related(entity, relation.label, relation.target)
+                edges = self._relations.related(entity, relation.label, target.name)
                 edges = [*edges, self._relations.member(entity, relation.label, other)]
-                self._relations.rewrite(entity, relation.label, relation.target, edges)
+                self._relations.rewrite(entity, relation.label, target.name, edges)
             else:
                 self._relations.relink(entity, relation.label, other)
             entity.computed.pop(name, None)
             return self._meets(entity, kind.name, name, value)
-        if is_identifier(name) and other is None and name in kind.fields and name not in entity.values:
-            entity.values[name] = value[0] if isinstance(value, list) and value else value
-            return True
-        return False
+        named = filter_of(kind, name, held) if by_id and other is None else None
+        if named is None or named.field in entity.values:
+            return False
+        shapes = kind.all_fields[named.field].shapes if named.field in kind.all_fields else ()
+        entity.values[named.field] = [held] if any(shape.is_array for shape in shapes) else held
+        return True
 
     def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:
         """True if a field matches a pattern with `%` or `*` for any text, and `|` between alternatives.

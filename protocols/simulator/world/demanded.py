@@ -331,8 +331,7 @@ def _length(plan: ResponsePlan, demands: Sequence[Demand]) -> int:
     """The items of a list with pages: more than the largest page of the document has, whatever page is asked for.
 
     Only a program that would read all of them as one page finds more: it may have to read on in the real service.
-    Made with twelve documents in view; over four unread ones (`benchmarks.micro.twin --half new`) it loses no right
-    program and finds one more wrong one.
+    Made with twelve documents in view; over four unread ones it lost no right program and found one more wrong one.
     """
     length = _longer_than(page_size(plan))
     for demand in demands:
