@@ -386,10 +386,8 @@ class Solve:
         """What speaks against an answer: the facts, and what a help doubts; one of each kind."""
         doubts = self.help.doubts(program, run, self.offer.query, self.offer)
         every = [*facts(program, run, self.knowledge.graph, self.offer.query.text), *doubts]
-        if self.service.rehearsal is not None:
-            every += [
-                Finding("Unmet", f"{problem}, so that it finds none") for problem in self.service.rehearsal.unmet[:1]
-            ]
+        unmet = self.service.rehearsal.unmet[:1] if self.service.rehearsal is not None else ()
+        every += [Finding("Unmet", f"{problem}, so that it finds none") for problem in unmet]
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 
     def versions(self) -> Mapping[str, str]:

@@ -83,6 +83,7 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     top = traced.response(call)
     pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
     read = {path: sum(_list_length(page, path, traced) for page in page_calls) for path, _, _ in lists_in(top)}
+    size = _page_size(call, traced.numbers)
     for path, items, around in lists_in(top):
         if not items:
             continue
@@ -94,26 +95,18 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
         names = {argument.argument for argument in tool.arguments} if tool is not None else set()
         if nested.get("after") and "after" in call.arguments.keys() | names:
             siblings["next"] = nested["after"]
-        if (
-            "cursor" in names
-            and _MORE_KEYS.isdisjoint(siblings)
-            and siblings.get("cursor") != call.arguments.get("cursor")
-        ):
+        moved = siblings.get("cursor") != call.arguments.get("cursor")
+        if moved and "cursor" in names and _MORE_KEYS.isdisjoint(siblings):
             siblings.setdefault("next cursor", siblings.get("cursor"))
         # A total is that of the longest list beside it: the links of a reply are none of its items.
-        longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
-        if read[path] < longest:
+        beside = [count for other, count in read.items() if other[:-1] == path[:-1] and count]
+        if read[path] < max(beside):
             continue
         if all(page.more for page in page_calls):
             yield path, "its Link header leads to a next page"
-        elif path and (extent := _describe_rest(siblings, call, names, longest, len(pages))):
+        elif path and (extent := _describe_rest(siblings, call, read[path], len(pages), len(beside) == 1)):
             yield path, extent
-        elif (
-            (size := _page_size(call, traced.numbers))
-            and len(items) >= size
-            and not has_links
-            and _is_last(call, traced, siblings)
-        ):
+        elif 0 < size <= len(items) and not has_links and _is_last(call, traced, siblings):
             yield path, f"it has all {len(items)} items that the call asked for, so that there may be more"
 
 
@@ -133,18 +126,18 @@ def _pages_with(call: CallRecord, traced: TracedRun) -> list[CallRecord]:
     ]
 
 
-def _describe_rest(siblings: dict[str, object], call: CallRecord, names: Iterable[str], read: int, pages: int) -> str:
+def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int, alone: bool) -> str:
     """The evidence in the fields around a list for unread items; empty without any.
 
     Args:
         siblings: The fields, by their names as words.
-        names: The arguments of the tool. Where none selects a page, a total means another thing.
         read: The number of items read, from that many `pages`.
+        alone: There is no other list beside it, which a total may be about.
     """
     paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(map(selects_page, call.arguments))
-    for key, value in siblings.items() if paged or any(map(selects_page, names)) else ():
+    for key, value in siblings.items():
         parts = set(key.split())
-        total = parts <= _TOTALS and parts & _TOTAL_KEYS and (len(parts) > 1 or paged or key == "count")
+        total = parts <= _TOTALS and parts & _TOTAL_KEYS and (paged or (alone and (len(parts) > 1 or key == "count")))
         if total and isinstance(value, int) and not isinstance(value, bool):
             return f"{read} of {value}" if value > read else ""
     for key, value in siblings.items():

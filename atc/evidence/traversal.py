@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from atc.diagnosis.provenance import TracedRun
-from atc.program.source import called_name, called_tool, lines_of, nodes_of
+from atc.program.source import called_name, called_tool, lines_of
 from sandbox.records import CallRecord
 
 __all__ = ["whole_traversal"]
@@ -14,7 +14,7 @@ _MIN_ORDERED = 3
 """Different values from which an order is no accident."""
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _RANKING = frozenset({"max", "min", "sum"})
-_COUNTING = _RANKING | {"len", "Counter"}
+_ADDING = frozenset({"sum", "Counter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
@@ -23,7 +23,7 @@ def whole_traversal(traced: TracedRun, call: CallRecord, path: tuple[str, ...], 
     """The line that goes through all of a list in a reply; None where the program takes what it looked for.
 
     That is one item by its name or its place, or the first of a list that comes in an order. A list that is `in_order`
-    because the program asked for one is gone through where some items are chosen of it, or it is counted.
+    because the program asked for one is gone through where some items are chosen of it, or added up.
     """
     items = traced.value_at(call, path)
     traversal = _ListTraversal(traced.tree, call, len(items) if isinstance(items, list) else 0)
@@ -60,6 +60,15 @@ def _is_ordered(values: list[object]) -> bool:
     return values in (rising, rising[::-1])
 
 
+def _gathers(statement: ast.stmt) -> bool:
+    """True for a condition under which an item is put aside: `if …: found.append(item)`, `if …: count += 1`."""
+    return isinstance(statement, ast.If) and any(
+        (isinstance(part, ast.AugAssign) and isinstance(part.value, ast.Constant) and part.value.value == 1)
+        or (isinstance(part, ast.Call) and getattr(part.func, "attr", "") in {"append", "add"})
+        for part in ast.walk(statement)
+    )
+
+
 class _ListTraversal:
     """The traversal of a response's list by a program.
 
@@ -84,17 +93,16 @@ class _ListTraversal:
 
     @property
     def is_narrowed(self) -> bool:
-        """True if the program chooses among the items of the list, or counts it."""
+        """True if the program chooses among the items of the list, or adds them up."""
         for node in ast.walk(self._tree):
-            if isinstance(node, ast.Call) and called_name(node) in _COUNTING and any(map(self._yields_list, node.args)):
+            if isinstance(node, ast.Call) and called_name(node) in _ADDING and any(map(self._yields_list, node.args)):
                 return True
-            chooses = False
-            if isinstance(node, ast.comprehension):
-                chooses = bool(node.ifs)
-            elif isinstance(node, ast.For):
-                chooses = any(isinstance(part, ast.If) for part in node.body) and not any(nodes_of(node, ast.Break))
-            if isinstance(node, (ast.For, ast.comprehension)) and chooses and self._yields_list(node.iter):
+            if isinstance(node, ast.comprehension) and node.ifs and self._yields_list(node.iter):
                 return True
+            if isinstance(node, ast.For) and self._yields_list(node.iter):
+                ends = any(isinstance(part, ast.Break | ast.Return) for part in ast.walk(node))
+                if not ends and any(map(_gathers, node.body)):
+                    return True
         return False
 
     @property

@@ -96,8 +96,8 @@ class _Reader:
                 yield from self._arguments(node)
             elif isinstance(node, ast.Call):
                 yield from self._text_test(node, self._is_negated(node, skipped))
-                if called_name(node) in _NUMBERS and node.args:
-                    yield from self._at(self._side(node.args[0]), "number", [None], False)
+                if called_name(node) in _NUMBERS and node.args and not (side := self._side(node.args[0])).sliced:
+                    yield from self._at(side, "number", [None], False)
             elif isinstance(node, ast.Compare):
                 yield from self._comparison(node, self._is_negated(node, skipped))
             elif isinstance(node, ast.If | ast.IfExp):

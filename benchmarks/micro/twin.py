@@ -3,7 +3,7 @@
 `python -m benchmarks.micro.twin [FILE]` takes `data/twin/programs.json.gz`: over 45 public API documents 455 questions,
 each with a right program and one that makes a likely mistake: another `filter` than the question says, another `field`,
 or only the first `page` of a list. Each program is solved in a world made for question and program, by a model that
-always answers with it. The twin holds where the right one is `supported` at the first attempt, and the wrong one is not.
+always answers with it. The twin holds where the right one is `supported` at the first attempt, and the wrong one not.
 Of the half `unread` nobody has read a question, a program or what became of it.
 
 The documents are found in the folder `openapi` of `ATC_DATA`, or in that of `--documents`.

@@ -379,7 +379,7 @@ class _Builder:
         if not raw:
             return None
         body, base = self.documents.resolved(raw, base)
-        content, base = self.documents.resolved(mapping_or_empty(body.get("content")), base)
+        content, base = self._followed(body.get("content"), base)
         bodies: dict[str, Body] = {}
         for media_type in sorted(content, key=_media_rank):
             form = essence(media_type) if family(media_type) in ("text", "binary") else str(family(media_type))
@@ -411,12 +411,12 @@ class _Builder:
                 continue
             try:
                 response, where = self.documents.resolved(raw_response, base)
-                content, where = self.documents.resolved(mapping_or_empty(response.get("content")), where)
+                content, place = self._followed(response.get("content"), where)
                 media_type = min(content, key=_media_rank, default=None)
                 schema: Schema | None = None
                 examples: tuple[object, ...] = ()
                 if media_type is not None:
-                    schema, examples = self._content(media_type, content[media_type], where)
+                    schema, examples = self._content(media_type, content[media_type], place)
                 headers = dict(self._headers(response.get("headers"), where))
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
@@ -431,12 +431,18 @@ class _Builder:
                 media_types=tuple(content),
             )
 
+    def _followed(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
+        """What describes bodies, where it stands elsewhere; as it is if its reference cannot be followed."""
+        with suppress(ProtocolError):
+            return self.documents.resolved(raw, base)
+        return mapping_or_empty(raw), base
+
     def _content(self, media_type: str, raw: object, base: str) -> tuple[Schema, tuple[object, ...]]:
         """The schema and the examples of a body in a media type; lines of JSON are a list; of text, a list of anything.
 
         Raises: ProtocolError: The schema is invalid.
         """
-        media, base = self.documents.resolved(mapping_or_empty(raw), base)
+        media, base = self._followed(raw, base)
         schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
         if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
             schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}

@@ -103,7 +103,8 @@ class EntityTypes:
                     continue
                 for name in names:
                     parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
-                    if outer and label_of(before).removeprefix("by_") == label_of(name):  # `/shops/email/{email}`
+                    looked_up = label_of(before).removeprefix("by_") == label_of(name) and not is_enumerated(parameter)
+                    if looked_up and outer and singular(outer) != outer:  # `/shops/email/{email}`
                         kind = self.get_or_add(singular_name(words(outer)))
                         kind.keys.append(name)
                         step = PathStep("entity", name, kind.name)

@@ -350,8 +350,8 @@ class ListItems:
             for relation in self.schema.relations_of(kind.name, many=False):
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
-                    accepted = map(str, value if isinstance(value, list) else [value])
-                    return linked is not None and str(self._fields.identifier(linked)) in accepted
+                    held = value if isinstance(value, list) else [value]
+                    return linked is not None and str(self._fields.identifier(linked)) in map(str, held)
         if parameter_filter is None:
             return True
         field_name = parameter_filter.field
@@ -371,7 +371,7 @@ class ListItems:
 
     def _takes(self, entity: Entity, kind: EntityType, name: str, value: object) -> bool:
         """True if an entity that a program looks for has what it asks for by an identifier or in a list from now on."""
-        if entity.key[0] != "demanded":
+        if entity.key[0] != "demanded" or ("taken", name) in entity.memo:
             return False
         held = value[0] if isinstance(value, list) and value else value
         parts = words(name)
@@ -393,6 +393,7 @@ class ListItems:
             else:
                 self._relations.relink(entity, relation.label, other)
             entity.computed.pop(name, None)
+            entity.memo["taken", name] = other  # once: what was shown stays as it is
             return self._meets(entity, kind.name, name, value)
         named = filter_of(kind, name, held) if by_id and other is None else None
         if named is None or named.field in entity.values:

@@ -165,7 +165,7 @@ class _DemandReader:
         if not path:
             return
         if demand.kind == "number":
-            self.numbers.add((holder, path))
+            self.numbers |= {(holder, path)} if not is_identifier(path.rpartition(".")[2]) else set()
             return
         if shapes[0].item is not None and demand.kind in {"is", "contains"}:
             path += "[]"

@@ -163,8 +163,6 @@ class FieldValues:
             return self._new_name(entity, kind, rng)
         if (prescribed := self.prescribed_values(entity, name)) is not None:
             return self._draw_prescribed(prescribed, rng, self._info(entity, name).examples)
-        if shape is not None and shape.types <= {"string", "null"} and self._world.demanded.is_number(entity, name):
-            return str(rng.between(1, 9999))
         derived = self._derived(entity, kind, name, shape)
         if derived is not None:
             return derived
@@ -178,6 +176,8 @@ class FieldValues:
             pool = own.examples
         elif entity.kind not in self._schema.entity_types and where.examples and entity.key[:1] == ("state",):
             pool = where.examples
+        if not pool and where.types <= {"string", "null"} and self._world.demanded.is_number(entity, name):
+            return str(rng.between(1, 9999))
         if name == kind.date:
             return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
         last = _unnumbered(name).rpartition(".")[2]
@@ -259,7 +259,8 @@ class FieldValues:
         else:
             childish = any(child_type.parent == kind.name for child_type in self._schema.entity_types.values())
             moment = self._now.replace(tzinfo=None) - timedelta(days=rng.between(2600 if childish else 40, 9000))
-        example = next((text for text in examples if text), "")
+        timed = words(kind.date)[-1] in {"at", "timestamp"} and not any("format" in check for check in shape.checks)
+        example = next((text for text in examples if text), "2024-01-01T00:00:00Z" if timed else "")
         for form in _MOMENT_FORMS:
             text = moment.strftime(form)
             if ((not example and len(text) <= 10) or len(text) == len(example)) and fits(text, shape):

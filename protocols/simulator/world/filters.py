@@ -47,6 +47,8 @@ _MOST_WORDS = frozenset("lte lt max to before until".split())
 _STRICT_WORDS = frozenset({"gt", "lt"})
 _MOMENT_WORDS = frozenset("at on date time timestamp".split())
 _ENDS = {"start": "from", "begin": "from", "end": "to", "stop": "to"}
+_KEYS = ("value", "code", "id", "name")
+"""What an object is filtered by: `{"value": "active", "label": "Active"}`."""
 _STATE_PREFIXES = ("is", "has", "are")
 FilterHow = Literal["contains", "prefix", "exact", "from", "to", "above", "below", "other"]
 _CONDITION = re.compile(
@@ -104,8 +106,9 @@ def filter_of(kind: EntityType, name: str, value: object) -> Filter | None:
         field = next(dated, None)
     if field is None:
         return None
-    inner = (f"{field}.{name}" for name in ("value", "id", "name", "code"))  # of `{"value": "active", "label": …}`
-    field = next((path for path in inner if path in kind.nested), field)
+    inner = [path for name in _KEYS if (path := f"{field}.{name}") in kind.nested]
+    held = value[0] if isinstance(value, (list, tuple)) and value else value
+    field = next((path for path in inner if held in kind.nested[path].enumerated), inner[0] if inner else field)
     if least or most:
         strict = parts[-1] in _STRICT_WORDS
         return Filter(field, ("above" if strict else "from") if least else ("below" if strict else "to"))

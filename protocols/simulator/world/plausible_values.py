@@ -168,7 +168,7 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
         usual = not parts & _USUALLY_FALSE if parts & (_USUALLY_FALSE | _USUALLY_TRUE) else None
         value = rng.choose(values) if values else usual if usual is not None else rng.below(2) == 1
     elif kind in {"integer", "number"}:
-        value = _number(name, shape, summary, rng, now)
+        value = _number(name, kind, shape, summary, rng, now)
     else:
         value = _text(name, shape, summary.texts, rng, now)
     if fits(value, shape):
@@ -191,12 +191,14 @@ def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
     return [*formed, low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
 
 
-def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
+def _number(
+    name: str, kind: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime
+) -> float | int:
     if summary.codes:
         return rng.choose(summary.codes)
-    if words(name)[-1:] == ("id",) and not summary.values:
-        return rng.between(1_000, 9_999_999)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
+    if words(name)[-1:] == ("id",) and not summary.values and low is None and high is None and kind == "number":
+        return rng.between(1_000, 9_999_999)
     parts = set(words(name))
     positive, decimals = summary.positive, summary.decimals
     if positive:

@@ -145,9 +145,14 @@ def test_a_page_as_long_as_the_question_says_is_no_first_page() -> None:
     ("body", "is_partial"),
     [
         ("for film in films:\n    print(film['title'])", False),
-        ("print(len(films))", True),
+        ("for place in range(min(3, len(films))):\n    print(films[place]['title'])", False),
+        ("print(sum(film['rating'] for film in films))", True),
         ("print([film['title'] for film in films if film['rating'] > 7])", True),
-        ("for film in films:\n    if film['rating'] > 7:\n        print(film['title'])", True),
+        ("good = 0\nfor film in films:\n    if film['rating'] > 7:\n        good += 1\nprint(good)", True),
+        (
+            "for f in films:\n    line = f['title']\n    if f['rating'] > 7:\n        line += '!'\n    print(line)",
+            False,
+        ),
         ("for film in films:\n    if film['rating'] < 7:\n        break\n    print(film['title'])", False),
     ],
 )
@@ -159,13 +164,15 @@ def test_an_ordered_list_may_be_shown_but_not_counted(body: str, is_partial: boo
     assert kinds(f"films = GET_films(sort='-rating')['films']\n{body}", finished) == ["FirstPage"] * is_partial
 
 
-def test_a_total_is_none_of_a_list_that_has_no_pages() -> None:
-    """`GET_me` takes no page, so its total counts something else."""
-    finished = run(
-        "2", call("GET_me", {"roles": ["a", "b"], "totalCount": 96}), printed=(Source(0, ("roles",), "made"),)
-    )
+def test_a_total_beside_several_lists_is_that_of_none() -> None:
+    """Unless something else says that there are pages."""
+    metadata = {"writers": ["a", "b"], "painters": ["c"], "totalCount": 96}
+    sources = (Source(0, ("writers",), "made"),)
+    finished = run("2", call("GET_me", metadata), printed=sources)
+    paged = run("2", call("GET_me", {**metadata, "page": 1}), printed=sources)
 
-    assert kinds('print(len(GET_me()["roles"]))', finished) == []
+    assert kinds('print(len(GET_me()["writers"]))', finished) == []
+    assert kinds('print(len(GET_me()["writers"]))', paged) == ["FirstPage"]
 
 
 def test_all_pages_together_are_the_list() -> None:

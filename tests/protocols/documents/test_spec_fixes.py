@@ -49,20 +49,24 @@ def test_repair_leaves_a_sound_document_and_its_caller_alone() -> None:
 
 
 def test_the_content_of_a_response_may_stand_elsewhere() -> None:
-    """All of it, or that of one media type."""
-    source = document({"type": "integer"})
+    """All of it, or that of one media type. A reference to nothing leaves an operation without that schema."""
+    source = document({"type": "integer"}, body={"type": "integer"})
     (path,) = source["paths"].values()
-    for place in (
-        {"$ref": "#/components/whole"},
-        {"application/json": {"$ref": "#/components/whole/application~1json"}},
+    elsewhere = {"$ref": "#/components/whole"}
+    for place, schema in (
+        (elsewhere, {"type": "integer"}),
+        ({"application/json": {"$ref": "#/components/whole/application~1json"}}, {"type": "integer"}),
+        ({"application/json": {"$ref": "#/components/nowhere"}}, {}),
     ):
-        path["get"]["responses"]["200"]["content"] = place
+        path["get"]["responses"]["200"]["content"] = path["get"]["requestBody"]["content"] = place
         source["components"] = {"whole": {"application/json": {"schema": {"type": "integer"}}}}
 
-        success = load(source).tools[0].success
+        (tool,) = load(source).tools
 
-        assert success is not None
-        assert (success.media_type, success.schema) == ("application/json", {"type": "integer"})
+        assert tool.success is not None
+        assert tool.body is not None
+        assert (tool.success.media_type, tool.success.schema) == ("application/json", schema)
+        assert tool.body.schema == schema
 
 
 def test_keywords_of_either_version_mean_what_they_say() -> None:

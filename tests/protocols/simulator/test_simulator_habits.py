@@ -243,3 +243,25 @@ def test_filters_by_a_part_by_a_condition_and_by_a_date(depot: Client) -> None:
     assert depot.get("/crates", q=f"{name} zoo_id:{crates[2]['zoo_id']}")["crates"] != [crates[2]]
     assert min(parsedate_to_datetime(crate["sent"]) for crate in later) >= sorted(sent)[10].replace(hour=0, minute=0)
     assert depot.get("/crates")["next_page_uri"].endswith("page=2")
+
+
+def test_a_key_in_a_path_means_what_the_lists_show() -> None:
+    """A lookup by another field, where a deleted key comes back; what is a choice among words stays one."""
+    charts = operation(list_of(object_of("id", "name", id=WHOLE, name=TEXT)))
+    period = {"type": "string", "enum": ["day", "week"]}
+    charts["parameters"] = [{"name": "period", "in": "path", "required": True, "schema": period}]
+    order = object_of("id", "external_id", id=WHOLE, external_id=TEXT)
+    paths = {
+        "/songs/period/{period}": {"get": charts},
+        "/orders": {"post": operation(order, body=object_of("external_id", external_id=TEXT), status=201)},
+        "/orders/external_id/{external_id}": {"get": operation(order), "delete": operation(status=204)},
+    }
+    client = client_of(described(paths))
+    at = "/orders/external_id/e1"
+
+    assert client.send("GET", "/songs/period/day").status == 200
+    for _ in range(2):
+        assert client.send("POST", "/orders", {"external_id": "e1"}).status == 201
+        assert client.get(at)["external_id"] == "e1"
+        assert client.send("DELETE", at).status == 204
+        assert client.send("GET", at).status == 404
