@@ -432,7 +432,7 @@ def _function(tool: Tool, objects: _Objects, arguments: Mapping[str, str]) -> tu
     if kind := tool.success.kind if tool.success is not None else "":
         lines += ["Returns XML as text; xml.etree.ElementTree reads it."] if kind == "xml" else []
     lines += [
-        f"result.headers[{name!r}]: {plain(str(header.get('description') or ''))}"
+        f"result.headers[{name!r}]: {plain(str(header.get('description') or header.get('type') or ''))}"
         for name, header in tool.result_headers.items()
     ]
     text = "\n\n    ".join(filter(None, [about, "\n    ".join(lines)])).replace('"""', "'''")
