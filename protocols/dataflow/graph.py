@@ -321,9 +321,9 @@ class ProtocolGraph:
 
     def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """The certainty (0 to about 6) that the object around a field is one of the noun."""
-        own = attribute_of(field.name)
-        alike = (name for name in names if attribute_of(name) == own and noun_of_identifier(name) == noun)
-        if not all(_RELATIVE_WORDS & {*words(name)} for name in alike):
+        attribute = attribute_of(field.name)
+        other_keys = (name for name in names if attribute_of(name) == attribute and noun_of_identifier(name) == noun)
+        if not all(_RELATIVE_WORDS & {*words(name)} for name in other_keys):
             return 0.0  # it refers to the noun by another key
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if selectable_nouns := self._selectable_nouns(tool):

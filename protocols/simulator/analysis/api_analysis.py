@@ -91,8 +91,8 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
         kind.id_field = entity_types.id_field_of(kind.all_fields, kind.aliases) or kind.id_field
         kind.title = _title_field(kind)
-        unwritten = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_fields(key) for key in kind.keys)
-        kind.addressed_by_name |= unwritten and bool(kind.title)
+        hidden_key = any(words(key)[-1:] in {("key",), ("slug",)} and not kind.key_fields(key) for key in kind.keys)
+        kind.addressed_by_name |= hidden_key and bool(kind.title)
 
 
 def _listed_properties(kind: EntityType) -> dict[str, ResponseShape]:

@@ -164,13 +164,13 @@ class EntityType:
         """The fields by whose value a name may identify: `order_key` and `key` for `order_key`, listed ones first."""
         parts = list(words(name))
         own = [word for word in parts if singular(word) not in self.own_words]
-        named = [field for form in (parts, own) for field in self.fields if list(words(field)) == form]
-        return sorted(named, key=lambda field: field not in self.summary)
+        spelled = [field for form in (parts, own) for field in self.fields if list(words(field)) == form]
+        return sorted(spelled, key=lambda field: field not in self.summary)
 
     def key_field(self, name: str) -> str:
         """The field by whose value a name identifies: `external_id` for `external_order_id`, `id` for `order_id`."""
-        named = self.key_fields(name)
-        return self.id_field if self.id_field in named or not named else named[0]
+        key_fields = self.key_fields(name)
+        return self.id_field if self.id_field in key_fields or not key_fields else key_fields[0]
 
     @cached_property
     def nested(self) -> dict[str, ResponseShape]:

@@ -350,8 +350,8 @@ class ListItems:
             for relation in self.schema.relations_of(kind.name, many=False):
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
-                    held = value if isinstance(value, list) else [value]
-                    return linked is not None and str(self._fields.identifier(linked)) in map(str, held)
+                    accepted_ids = map(str, value if isinstance(value, list) else [value])
+                    return linked is not None and str(self._fields.identifier(linked)) in accepted_ids
         if parameter_filter is None:
             return True
         field_name = parameter_filter.field
@@ -373,33 +373,34 @@ class ListItems:
         """True if an entity that a program looks for has what it asks for by an identifier or in a list from now on."""
         if entity.key[0] != "demanded" or ("taken", name) in entity.memo:
             return False
-        held = value[0] if isinstance(value, list) and value else value
+        wanted = value[0] if isinstance(value, list) and value else value
         parts = words(name)
-        core, by_id = "_".join(part for part in parts if part not in AFFIXES), not {"id", "ids"}.isdisjoint(parts)
-        other = None
+        noun, by_id = "_".join(part for part in parts if part not in AFFIXES), not {"id", "ids"}.isdisjoint(parts)
+        member = None
         for relation in self.schema.relations_of(kind.name):
             target = self.schema.entity_types[relation.target]
-            if {core, singular(core)}.isdisjoint({relation.label, singular(relation.label), *target.aliases}):
+            if {noun, singular(noun)}.isdisjoint({relation.label, singular(relation.label), *target.aliases}):
                 continue
-            other = self.world.find(target.name, str(held))
-            if other is None and relation.many and not by_id:
-                other = self.world.entity_named(target.name, str(held))
-            if other is None:
+            member = self.world.find(target.name, str(wanted))
+            if member is None and relation.many and not by_id:
+                member = self.world.entity_named(target.name, str(wanted))
+            if member is None:
                 continue
             if relation.many:
                 edges = self._relations.related(entity, relation.label, target.name)
-                edges = [*edges, self._relations.member(entity, relation.label, other)]
+                edges = [*edges, self._relations.member(entity, relation.label, member)]
                 self._relations.rewrite(entity, relation.label, target.name, edges)
             else:
-                self._relations.relink(entity, relation.label, other)
+                self._relations.relink(entity, relation.label, member)
             entity.computed.pop(name, None)
-            entity.memo["taken", name] = other  # once: what was shown stays as it is
+            entity.memo["taken", name] = member  # once: what was shown stays as it is
             return self._meets(entity, kind.name, name, value)
-        named = filter_of(kind, name, held) if by_id and other is None else None
-        if named is None or named.field in entity.values:
+        field_filter = filter_of(kind, name, wanted) if by_id and member is None else None
+        if field_filter is None or field_filter.field in entity.values:
             return False
-        shapes = kind.all_fields[named.field].shapes if named.field in kind.all_fields else ()
-        entity.values[named.field] = [held] if any(shape.is_array for shape in shapes) else held
+        info = kind.all_fields.get(field_filter.field)
+        lists = info is not None and any(shape.is_array for shape in info.shapes)
+        entity.values[field_filter.field] = [wanted] if lists else wanted
         return True
 
     def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:

@@ -95,10 +95,8 @@ class ResponseBodies:
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query identifies: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
-            kind = self.schema.referenced_type(name)
+            kind = self.schema.referenced_type(name) if not isinstance(value, list) else None  # which filters
             if kind is None or kind.local or words(name)[-1] not in {"id", "gid", "uuid", "guid", "ref", "slug"}:
-                continue
-            if isinstance(value, list):  # a filter of what is listed
                 continue
             entity = self.world.find(kind.name, str(value))
             if entity is None:

@@ -106,9 +106,10 @@ def filter_of(kind: EntityType, name: str, value: object) -> Filter | None:
         field = next(dated, None)
     if field is None:
         return None
-    inner = [path for name in _KEYS if (path := f"{field}.{name}") in kind.nested]
-    held = value[0] if isinstance(value, (list, tuple)) and value else value
-    field = next((path for path in inner if held in kind.nested[path].enumerated), inner[0] if inner else field)
+    key_paths = [path for name in _KEYS if (path := f"{field}.{name}") in kind.nested]
+    sent = value[0] if isinstance(value, (list, tuple)) and value else value
+    enumerating = (path for path in key_paths if sent in kind.nested[path].enumerated)
+    field = next(enumerating, key_paths[0] if key_paths else field)
     if least or most:
         strict = parts[-1] in _STRICT_WORDS
         return Filter(field, ("above" if strict else "from") if least else ("below" if strict else "to"))

@@ -177,8 +177,8 @@ class World:
         entity = self._find_identified(entity_type, identifier)
         key = entity_type.key_field(name) if name and entity is None else entity_type.id_field
         if key != entity_type.id_field:
-            held = (e for e in self._all[kind] if not e.deleted and str(self.fields.value(e, key)) == identifier)
-            entity = next(held, None)
+            keyed = (e for e in self._all[kind] if not e.deleted and str(self.fields.value(e, key)) == identifier)
+            entity = next(keyed, None)
         if entity is None and entity_type.addressed_by_name and not _is_key(identifier):
             return self.entity_named(kind, identifier)
         if entity is None and kind not in self._materialized:
