@@ -93,7 +93,6 @@ class _Reader:
         for node in ast.walk(self._flow.tree):
             if isinstance(node, ast.Call) and called_tool(node) in self._tools:
                 yield Demand(called_tool(node), "call")
-                yield from (Demand(tool, "each") for tool in self._gone_through(node))
                 yield from self._arguments(node)
             elif isinstance(node, ast.Call):
                 yield from self._text_test(node, self._is_negated(node, skipped))
@@ -108,19 +107,6 @@ class _Reader:
                     yield from self._truth(test, negated=False)
             if isinstance(node, ast.Subscript | ast.Call):
                 yield from self._key(node)
-
-    def _gone_through(self, call: ast.Call) -> Iterator[str]:
-        """The tools of whose lists a call in a loop takes each item."""
-        variables: set[str] = set()
-        around = self._flow.parent(call)
-        while around is not None:
-            for loop in [around] if isinstance(around, ast.For) else getattr(around, "generators", []):
-                variables |= {name.id for name in nodes_of(loop.target, ast.Name)}
-            around = self._flow.parent(around)
-        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-            if any(name.id in variables for name in nodes_of(value, ast.Name)):
-                for origin in self._flow.origins(self._side(value).node, self._is_source):
-                    yield called_tool(origin.call)
 
     # -- tests -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from protocols.json_path import Step
 __all__ = ["Demand", "DemandKind"]
 
 DemandKind = Literal[
-    "call", "each", "argument", "is", "is not", "above", "below", "starts", "contains", "true", "false", "number"
+    "call", "argument", "is", "is not", "above", "below", "starts", "contains", "true", "false", "number"
 ]
 
 
@@ -25,8 +25,7 @@ class Demand:
     `path` is the place in the reply, 0 for any item of a list. For an argument it begins with the argument's name, and
     goes on within its value. `above` and `below` include the limit itself. `folded`: the case of letters does not
     matter. `taken`: the argument comes from the reply of another tool, so that it has no value here. `call` says no
-    more than that the tool is called, `each` that a call is made for each item of its list, and `number` that the text
-    is read as a number.
+    more than that the tool is called, `number` that the text there is read as a number.
     """
 
     tool: str

@@ -39,8 +39,6 @@ _FEW = 5
 """Items of a list that has no pages: enough to leave some in and some out."""
 _LARGE_PAGE = 100
 """Items of the largest page that a list is made longer than: one of 1,000 is walked in 63 calls of 20."""
-_MOST_CALLED = 60
-"""Items of a list for each of which a program makes a call: it may make 100 in all."""
 _LONGEST = 1_300
 """Items in the longest list that is made for a program; a page is seldom longer than 1,000."""
 _UNIQUE = frozenset("id gid uuid guid email mail slug number code key domain username handle".split())
@@ -144,7 +142,7 @@ class _DemandReader:
             return
         if demand.kind == "argument":
             self._read_argument(plan, demand)
-        elif demand.kind not in {"call", "each"} and plan.shape is not None:
+        elif demand.kind != "call" and plan.shape is not None:
             self._read_place(plan, demand)
 
     # -- places in replies -----------------------------------------------------------------------------------------
@@ -340,8 +338,7 @@ def _length(plan: ResponsePlan, demands: Sequence[Demand]) -> int:
         if demand.tool == plan.tool.name and demand.kind == "argument" and label_of(str(demand.path[-1])) in LIMITS:
             asked_size = int(text) if (text := str(demand.value)).isdecimal() else 0
             length = min(_longer_than(asked_size), _LONGEST) if asked_size >= length else length
-    gone_through = Demand(plan.tool.name, "each") in demands
-    return min(length, _MOST_CALLED) if gone_through else length
+    return length
 
 
 def _longer_than(page: int) -> int:

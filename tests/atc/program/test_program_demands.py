@@ -68,16 +68,13 @@ def test_an_argument_of_another_reply_has_no_value() -> None:
     assert demands_of("print(", TOOLS) == ()
 
 
-def test_a_call_for_each_item_says_so_of_their_list() -> None:
-    """Through all pages; not of one item by its place, and a text that is read as a number is told."""
+def test_a_text_that_is_read_as_a_number_is_told() -> None:
+    """Not where a part of it is, such as the year of a date."""
     program = (
-        'orders, first = [], list_orders()["data"][0]["id"]\n'
-        "for page in range(3):\n"
-        '    orders += list_orders(page=page, after=first)["data"]\n'
-        "print(sum(float(get_order(order_id=order['id'])['total']) for order in orders))"
+        'order = get_order(order_id="a1")\nprint(float(order["total"] or 0), int(order["placed"][:4]))\n'
+        "print(datetime.fromisoformat(order['placed']).year)"
     )
 
     demands = demands_of(program, TOOLS)
 
-    assert [demand.tool for demand in demands if demand.kind == "each"] == ["list_orders"]
-    assert [(demand.tool, demand.path) for demand in demands if demand.kind == "number"] == [("get_order", ("total",))]
+    assert [demand.path for demand in demands if demand.kind == "number"] == [("total",)]
