@@ -172,10 +172,10 @@ class ProviderModel(ModelBase):
 
     async def _stream(self, payload: dict[str, Any], on_progress: Callable[[Progress], None] | None) -> Any:
         """The answer, put together from its parts. Raises: TimeoutError: None came for too long."""
-        answer = StreamedAnswer(on_progress)
+        answer, client = StreamedAnswer(on_progress), self._client()  # whose import is nobody's silence
         # Not wait_for: that of Python 3.11 loses a ctrl-C that comes together with a part.
         async with asyncio.timeout(self._silence) as waiting:
-            parts = await self._client().acompletion(self._model, **payload, stream=True)
+            parts = await client.acompletion(self._model, **payload, stream=True)
             try:
                 async for part in parts:
                     answer.add(part)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -113,6 +114,22 @@ def test_half_a_stream_of_a_provider_is_no_answer(start: Start, provider: str) -
 
     with pytest.raises(ModelError, match=rf"^{provider}:small .*(broke off|no answer)"):
         open_model(f"{provider}:small").complete(QUESTION)
+
+
+def test_a_client_that_takes_long_to_load_is_no_silence(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clients of some providers take half a second, and more on a busy machine."""
+    from any_llm import AnyLLM
+
+    start("mistral")
+    create = AnyLLM.create
+
+    def create_slowly(*arguments: object, **options: object) -> object:
+        time.sleep(2.1)
+        return create(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(AnyLLM, "create", create_slowly)
+
+    assert open_model("mistral:small", silence=2).complete(QUESTION).text == "print(1)"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
