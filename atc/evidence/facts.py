@@ -43,17 +43,17 @@ _MIN_PAGE = 20
 def first_page(traced: TracedRun) -> Finding | None:
     """The program goes through one page of a list, the answer rests on it, and there are more pages.
 
-    Not where it takes one item of the list by its name or its place, shows a list that comes in an order as it is, or
-    ends a loop over pages itself, as on reaching an older item.
+    Not where it takes one item of the list by its name or its place, where the list comes in an order that was asked
+    for, or where the program ends a loop over pages itself, as on reaching an older item.
     """
     live_tools = {call.tool for call in traced.live_calls} - set(_paged_to_an_end(traced))
     for call in traced.good_calls:
-        if call.tool not in live_tools:
+        if call.tool not in live_tools or orders(call):
             continue
         for path, extent in unread_lists(call, traced):
             from atc.evidence.traversal import whole_traversal
 
-            line = whole_traversal(traced, call, path, in_order=orders(call))
+            line = whole_traversal(traced, call, path)
             if line is not None:
                 part = f"{name_of(call)} returned only a part of its list {subscripts(path)}".rstrip()
                 return Finding("FirstPage", f"{part}: {extent}", line, call.index, path)

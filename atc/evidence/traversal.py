@@ -14,21 +14,19 @@ _MIN_ORDERED = 3
 """Different values from which an order is no accident."""
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _RANKING = frozenset({"max", "min", "sum"})
-_ADDING = frozenset({"sum", "Counter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
 
-def whole_traversal(traced: TracedRun, call: CallRecord, path: tuple[str, ...], *, in_order: bool) -> int | None:
+def whole_traversal(traced: TracedRun, call: CallRecord, path: tuple[str, ...]) -> int | None:
     """The line that goes through all of a list in a reply; None where the program takes what it looked for.
 
-    That is one item by its name or its place, or the first of a list that comes in an order. A list that is `in_order`
-    because the program asked for one is gone through where some items are chosen of it, or added up.
+    That is one item by its name or its place, or the first of a list that comes in an order.
     """
     items = traced.value_at(call, path)
     traversal = _ListTraversal(traced.tree, call, len(items) if isinstance(items, list) else 0)
     taken = _taken_items(call, path, traced)  # of one alone: the program found what it looked for
-    if (len(taken) == 1 and not traversal.is_ranked) or (in_order and not traversal.is_narrowed):
+    if len(taken) == 1 and not traversal.is_ranked:
         return None
     return None if taken == {0} and _has_ordered_field(items) else traversal.line
 
@@ -60,15 +58,6 @@ def _is_ordered(values: list[object]) -> bool:
     return values in (rising, rising[::-1])
 
 
-def _gathers(statement: ast.stmt) -> bool:
-    """True for a condition under which an item is put aside: `if …: found.append(item)`, `if …: count += 1`."""
-    return isinstance(statement, ast.If) and any(
-        (isinstance(part, ast.AugAssign) and isinstance(part.value, ast.Constant) and part.value.value == 1)
-        or (isinstance(part, ast.Call) and getattr(part.func, "attr", "") in {"append", "add"})
-        for part in ast.walk(statement)
-    )
-
-
 class _ListTraversal:
     """The traversal of a response's list by a program.
 
@@ -90,20 +79,6 @@ class _ListTraversal:
         """True if the program takes the greatest or least of the whole list, or adds it up."""
         calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call) and called_name(node) in _RANKING)
         return any(self._yields_list(argument) for call in calls for argument in call.args)
-
-    @property
-    def is_narrowed(self) -> bool:
-        """True if the program chooses among the items of the list, or adds them up."""
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Call) and called_name(node) in _ADDING and any(map(self._yields_list, node.args)):
-                return True
-            if isinstance(node, ast.comprehension) and node.ifs and self._yields_list(node.iter):
-                return True
-            if isinstance(node, ast.For) and self._yields_list(node.iter):
-                ends = any(isinstance(part, ast.Break | ast.Return) for part in ast.walk(node))
-                if not ends and any(map(_gathers, node.body)):
-                    return True
-        return False
 
     @property
     def line(self) -> int | None:

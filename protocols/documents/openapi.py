@@ -392,9 +392,9 @@ class _Builder:
         return replace(first, others=tuple(filter(None, others))) if first is not None and others else first
 
     def _body_in(self, media_type: str, raw: object, body: Mapping[str, Any], base: str) -> Body:
-        schema, examples = self._content(media_type, raw, base)
+        media, base = self._followed(raw, base)
+        schema, examples = self._content(media_type, media, base)
         named = mapping_or_empty(schema.get("xml")).get("name")
-        media = mapping_or_empty(raw)
         return Body(
             media_type=_JSON if media_type == "*/*" else media_type,
             schema=schema,
@@ -432,10 +432,11 @@ class _Builder:
             )
 
     def _followed(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
-        """What describes bodies, where it stands elsewhere; as it is if its reference cannot be followed."""
+        """What describes bodies, where it stands elsewhere; without a reference that cannot be followed."""
+        described = mapping_or_empty(raw)
         with suppress(ProtocolError):
-            return self.documents.resolved(raw, base)
-        return mapping_or_empty(raw), base
+            return self.documents.resolved(described, base)
+        return {name: part for name, part in described.items() if name != "$ref"}, base
 
     def _content(self, media_type: str, raw: object, base: str) -> tuple[Schema, tuple[object, ...]]:
         """The schema and the examples of a body in a media type; lines of JSON are a list; of text, a list of anything.

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import fsum, log
 
-from protocols.model import Parameter, Protocol
+from protocols.model import Parameter, Protocol, Tool
+from protocols.schema_fields import items_of
 from protocols.simulator.analysis.response_shape import ResponseShape, build, copied
 from protocols.simulator.analysis.world_file import WorldFile
 from protocols.simulator.analysis.world_schema import (
@@ -104,7 +105,7 @@ class EntityTypes:
                 for name in names:
                     parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
                     looked_up = label_of(before).removeprefix("by_") == label_of(name) and not is_enumerated(parameter)
-                    if looked_up and outer and singular(outer) != outer:  # `/shops/email/{email}`
+                    if looked_up and singular(outer) != outer and not _answers_list(tool, self.protocol):
                         kind = self.get_or_add(singular_name(words(outer)))
                         kind.keys.append(name)
                         step = PathStep("entity", name, kind.name)
@@ -479,6 +480,12 @@ def _shared_identifiers(protocol: Protocol) -> Sequence[str]:
         and identifier_stem(name)
         and ("_".join(identifier_stem(name)) not in nouns or identifier_stem(name)[-1] in GENERIC)
     ]
+
+
+def _answers_list(tool: Tool, protocol: Protocol) -> bool:
+    """True if a tool answers with a list, as `/shops/city/{city}` does, and `/shops/email/{email}` does not."""
+    schema = tool.response_schema
+    return schema is not None and items_of(schema, protocol) is not None
 
 
 def _either(parts: tuple[str, ...]) -> frozenset[str]:

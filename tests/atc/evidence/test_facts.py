@@ -141,29 +141,6 @@ def test_a_page_as_long_as_the_question_says_is_no_first_page() -> None:
     assert facts(program, finished, GRAPH, "Which of the top 20 films comes first?") == ()
 
 
-@pytest.mark.parametrize(
-    ("body", "is_partial"),
-    [
-        ("for film in films:\n    print(film['title'])", False),
-        ("for place in range(min(3, len(films))):\n    print(films[place]['title'])", False),
-        ("print(sum(film['rating'] for film in films))", True),
-        ("print([film['title'] for film in films if film['rating'] > 7])", True),
-        ("good = 0\nfor film in films:\n    if film['rating'] > 7:\n        good += 1\nprint(good)", True),
-        (
-            "for f in films:\n    line = f['title']\n    if f['rating'] > 7:\n        line += '!'\n    print(line)",
-            False,
-        ),
-        ("for film in films:\n    if film['rating'] < 7:\n        break\n    print(film['title'])", False),
-    ],
-)
-def test_an_ordered_list_may_be_shown_but_not_counted(body: str, is_partial: bool) -> None:
-    """The best twenty are an answer, how many of them are good is none."""
-    sources = tuple(Source(0, ("films", place, "title"), "made") for place in range(3))
-    finished = run("Dune", call(response=PART, sort="-rating"), printed=sources)
-
-    assert kinds(f"films = GET_films(sort='-rating')['films']\n{body}", finished) == ["FirstPage"] * is_partial
-
-
 def test_a_total_beside_several_lists_is_that_of_none() -> None:
     """Unless something else says that there are pages."""
     metadata = {"writers": ["a", "b"], "painters": ["c"], "totalCount": 96}

@@ -57,6 +57,10 @@ def test_the_content_of_a_response_may_stand_elsewhere() -> None:
         (elsewhere, {"type": "integer"}),
         ({"application/json": {"$ref": "#/components/whole/application~1json"}}, {"type": "integer"}),
         ({"application/json": {"$ref": "#/components/nowhere"}}, {}),
+        (
+            {"application/json": {"$ref": "#/components/whole/application~1json"}, "$ref": "#/nowhere"},
+            {"type": "integer"},
+        ),
     ):
         path["get"]["responses"]["200"]["content"] = path["get"]["requestBody"]["content"] = place
         source["components"] = {"whole": {"application/json": {"schema": {"type": "integer"}}}}
