@@ -132,7 +132,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     Args:
         siblings: The fields, by their names as words.
         read: The number of items read, from that many `pages`.
-        alone: There is no other list beside it, which a total may be about.
+        alone: No other list is beside it, which a total may be about. Made from one document, judged by no unread one.
     """
     paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(map(selects_page, call.arguments))
     for key, value in siblings.items():

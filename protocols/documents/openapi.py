@@ -416,7 +416,7 @@ class _Builder:
                 schema: Schema | None = None
                 examples: tuple[object, ...] = ()
                 if media_type is not None:
-                    schema, examples = self._content(media_type, content[media_type], place)
+                    schema, examples = self._content(media_type, *self._followed(content[media_type], place))
                 headers = dict(self._headers(response.get("headers"), where))
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
@@ -438,12 +438,11 @@ class _Builder:
             return self.documents.resolved(described, base)
         return {name: part for name, part in described.items() if name != "$ref"}, base
 
-    def _content(self, media_type: str, raw: object, base: str) -> tuple[Schema, tuple[object, ...]]:
+    def _content(self, media_type: str, media: Mapping[str, Any], base: str) -> tuple[Schema, tuple[object, ...]]:
         """The schema and the examples of a body in a media type; lines of JSON are a list; of text, a list of anything.
 
         Raises: ProtocolError: The schema is invalid.
         """
-        media, base = self._followed(raw, base)
         schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
         if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
             schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}

@@ -3,6 +3,10 @@
 A demand names a tool and a place in its reply, or an argument. Both lead to a field of an entity type. Some entities of
 that type get values that fit all demands at once; the others stay as they are. Lists that the program pages through are
 longer than the pages of the document, and than the page that the program asks for.
+
+The last rules (keys in paths, filters by what a reply gave, texts as numbers, dates, `status` objects) were made with
+seven documents in view. Over eight that nobody had read they support 60 of 72 right programs (53 before; five of the
+seven more by `Unasked`, which was deleted): `python -m benchmarks.micro.twin --half unread`.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once

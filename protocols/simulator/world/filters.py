@@ -41,6 +41,7 @@ AFFIXES = frozenset(
     "with without exclude not gte lte gt lt min max from to after before since until id ids "
     "in all any exact iexact ie".split()
 )
+# `ie` and `ic` end filters of one document alone (`name__ie`), and were judged by no unread one.
 PATTERN_WORDS = frozenset("pattern prefix like ilike contains icontains ic startswith istartswith".split())
 _LEAST_WORDS = frozenset("gte gt min from after since".split())
 _MOST_WORDS = frozenset("lte lt max to before until".split())
